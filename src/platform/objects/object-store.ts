@@ -1,0 +1,70 @@
+// The port to where bytes live. Two shelves keep private and public objects apart; a key means the same
+// object on either. Adapters: disk.ts (embedded default) and s3.ts. Every failure of the store itself is
+// thrown as STORAGE_UNAVAILABLE; the caller's own abort is rethrown as it is.
+import type { Readable } from 'node:stream';
+
+export type Shelf = 'private' | 'public';
+
+export interface ObjectMeta {
+  /** The Content-Type that readers are given. */
+  readonly contentType: string;
+  /** The full Content-Disposition header that readers are given. */
+  readonly contentDisposition: string;
+}
+
+export interface StoredObject {
+  readonly bytes: number;
+  readonly etag: string;
+}
+
+export interface ObjectInfo extends StoredObject, ObjectMeta {
+  readonly modifiedAt: Date;
+}
+
+export interface DownloadUrlOptions extends ObjectMeta {
+  readonly expiresInSeconds: number;
+  /** Absolute origin of this service, for adapters whose URLs it serves itself. */
+  readonly origin: string;
+}
+
+export interface ObjectStore {
+  readonly kind: 'disk' | 's3';
+  /** True where public objects live apart from private ones, so that a visibility change must move them. */
+  readonly separatesPublic: boolean;
+  /**
+   * Stores all of `body` durably under `key`, or nothing that a reader could see. Memory is bounded whatever
+   * the size. `bytes`, when known, lets an adapter choose a cheaper way. Resolves only when the object is
+   * safe against power loss (disk) or acknowledged (S3).
+   */
+  put(
+    shelf: Shelf,
+    key: string,
+    body: Readable | Buffer,
+    meta: ObjectMeta,
+    signal?: AbortSignal,
+  ): Promise<StoredObject>;
+  /** Rejects with NOT_FOUND when there is none. `range` is inclusive at both ends. */
+  get(
+    shelf: Shelf,
+    key: string,
+    range?: { start: number; end: number },
+    signal?: AbortSignal,
+  ): Promise<Readable>;
+  /** Null when there is none. */
+  head(shelf: Shelf, key: string): Promise<ObjectInfo | null>;
+  /** Succeeds also when there is none. */
+  delete(shelf: Shelf, key: string): Promise<void>;
+  /** Deletes many; resolves to the keys that could not be deleted. */
+  deleteMany(shelf: Shelf, keys: readonly string[]): Promise<string[]>;
+  /** Copies within the store, durable at the destination when it resolves. The source stays. */
+  copy(from: Shelf, to: Shelf, key: string, meta: ObjectMeta): Promise<void>;
+  /** A URL that reads the private object without any credential until it expires. */
+  downloadUrl(key: string, options: DownloadUrlOptions): string;
+  /** Every key on a shelf, for tests and for operators' audits. */
+  list(shelf: Shelf, prefix?: string): AsyncIterable<string>;
+  /** Ends multipart uploads and temporary files that were begun before `olderThan`; resolves to how many. */
+  sweepUnfinished(olderThan: Date): Promise<number>;
+  /** Throws, naming what is missing, when the store cannot be used. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
