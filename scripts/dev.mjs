@@ -1,0 +1,27 @@
+// Runs Pakhus and starts it again whenever a source changes.
+import { spawn } from 'node:child_process';
+import { watch } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const pakhus = fileURLToPath(new URL('pakhus.mjs', import.meta.url));
+const sources = fileURLToPath(new URL('../src', import.meta.url));
+let child = start();
+let timer;
+
+function start() {
+  return spawn(process.execPath, ['--enable-source-maps', pakhus], { stdio: 'inherit' });
+}
+
+function restart() {
+  const old = child;
+  old.once('exit', () => {
+    child = start();
+  });
+  if (old.exitCode === null) old.kill('SIGTERM');
+  else child = start();
+}
+
+watch(sources, { recursive: true }, () => {
+  clearTimeout(timer);
+  timer = setTimeout(restart, 200);
+});

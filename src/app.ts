@@ -1,0 +1,184 @@
+// The composition root: from settings to the running service, and back down again. Adapters are made here
+// and nowhere else.
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Deps } from './contract/deps.ts';
+import type { Settings } from './contract/settings.ts';
+import { createTokenSigner } from './contract/token.ts';
+import { ensureAdmin } from './features/accounts/accounts.service.ts';
+import { createAuditQueue } from './features/audit/audit.service.ts';
+import { apiPrefix } from './http/route-table.ts';
+import { createHttpServer } from './http/server.ts';
+import { periodicTasks } from './jobs/job-table.ts';
+import { startSchedule } from './jobs/schedule.ts';
+import { type Clock, systemClock } from './kernel/clock.ts';
+import { cursorCodec } from './kernel/cursor.ts';
+import { deriveKey, randomToken } from './kernel/secret.ts';
+import { startEmbeddedPostgres } from './platform/db/embedded.ts';
+import { migrate } from './platform/db/migrate.ts';
+import { type Database, openDatabase } from './platform/db/postgres.ts';
+import { sql } from './platform/db/sql.ts';
+import type { Limiter } from './platform/limits/limiter.ts';
+import { memoryLimiter } from './platform/limits/memory.ts';
+import { redisLimiter } from './platform/limits/redis.ts';
+import type { Logger } from './platform/log.ts';
+import { createPasswords } from './platform/passwords.ts';
+import { openRedis, type RedisClient } from './platform/redis.ts';
+import { secretFromFile } from './platform/secret-file.ts';
+
+export interface Pakhus {
+  /** Ends in /api/v1; null for a process that only works in the background. */
+  readonly baseUrl: string | null;
+  /** The admin's password, where this start made it up. */
+  readonly newAdminPassword: string | null;
+  readonly deps: Deps;
+  /** Finishes what is in flight, writes what is held, and lets go of everything. */
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly clock?: Clock;
+}
+
+/** What to undo, newest first, when a start fails half-way or when the service stops. */
+type Undo = () => Promise<unknown>;
+
+export async function startPakhus(options: StartOptions): Promise<Pakhus> {
+  const undo: Undo[] = [];
+  const stop = once(async () => {
+    for (const step of undo.reverse()) await step();
+  });
+  try {
+    return { ...(await build(options, undo)), stop };
+  } catch (error) {
+    await stop().catch((failure: unknown) =>
+      options.log.error({ err: failure }, 'could not clean up after a failed start'),
+    );
+    throw error;
+  }
+}
+
+async function build(
+  { settings, log, clock = systemClock }: StartOptions,
+  undo: Undo[],
+): Promise<Omit<Pakhus, 'stop'>> {
+  await mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 });
+  const jwtSecret =
+    settings.JWT_SECRET ??
+    (await secretFromFile(join(settings.DATA_DIR, 'secrets', 'jwt'), () => randomToken(48)));
+  const passwords = createPasswords();
+  const db = await openMigratedDatabase(settings, log, undo);
+  const newAdminPassword = await ensureAdmin(
+    db,
+    await passwords,
+    settings.ADMIN_EMAIL,
+    settings.ADMIN_PASSWORD,
+  );
+  const redis = settings.REDIS_URL === null ? null : openSharedRedis(settings.REDIS_URL, log, undo);
+  const auditQueue = createAuditQueue(db, log);
+  undo.push(() => auditQueue.flush());
+  const deps: Deps = {
+    settings,
+    clock,
+    log,
+    db,
+    limiter: createLimiter(redis, clock, log),
+    passwords: await passwords,
+    tokens: createTokenSigner(jwtSecret, clock),
+    cursors: cursorCodec(deriveKey(jwtSecret, 'cursor')),
+    auditQueue,
+    version: await readVersion(),
+    probes: {
+      redis: () => redis?.ping().then(() => true) ?? null,
+      storage: async () => true,
+    },
+  };
+  if (settings.ROLE !== 'api') {
+    const schedule = startSchedule(deps, periodicTasks);
+    undo.push(() => schedule.stop());
+  }
+  return { deps, newAdminPassword, baseUrl: settings.ROLE === 'worker' ? null : await listen(deps, undo) };
+}
+
+async function listen(deps: Deps, undo: Undo[]): Promise<string> {
+  const server = createHttpServer(deps);
+  const address = await server.listen(deps.settings.HOST, deps.settings.PORT);
+  undo.push(() => server.close());
+  return `${deps.settings.PUBLIC_URL ?? address}${apiPrefix}`;
+}
+
+async function openMigratedDatabase(settings: Settings, log: Logger, undo: Undo[]): Promise<Database> {
+  let connection: Parameters<typeof openDatabase>[0]['connection'];
+  if (settings.DATABASE_URL === null) {
+    const embedded = await startEmbeddedPostgres({ dataDir: settings.DATA_DIR, log });
+    undo.push(() => embedded.stop());
+    connection = embedded.connection;
+  } else connection = { connectionString: settings.DATABASE_URL };
+  const db = openDatabase({ connection, log });
+  undo.push(() => db.close());
+  await untilReachable(db, log);
+  await refuseOldServer(db);
+  const applied = await migrate(db);
+  if (applied.length > 0) log.info({ applied }, 'database migrated');
+  return db;
+}
+
+const reachableWithinMs = 30_000;
+
+/** A server may come up later than we do. */
+async function untilReachable(db: Database, log: Logger): Promise<void> {
+  const giveUpAt = Date.now() + reachableWithinMs;
+  for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 3_000)) {
+    try {
+      await db.query(sql`select 1`);
+      return;
+    } catch (error) {
+      const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
+      if (Date.now() + waitMs > giveUpAt) {
+        throw new Error(
+          `The database did not answer for ${reachableWithinMs / 1000} s (${reason}): check DATABASE_URL and the server`,
+        );
+      }
+      log.warn({ reason, retry_in_ms: waitMs }, 'the database is not reachable yet');
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+}
+
+const oldestServer = 140_000;
+
+async function refuseOldServer(db: Database): Promise<void> {
+  const [row] = await db.query<{ version: string }>(
+    sql`select current_setting('server_version_num') as version`,
+  );
+  if (Number(row?.version) < oldestServer)
+    throw new Error(`PostgreSQL 14 or newer is needed, but the server is ${row?.version}`);
+}
+
+function openSharedRedis(url: string, log: Logger, undo: Undo[]): RedisClient {
+  const redis = openRedis(url, log);
+  undo.push(async () => redis.disconnect());
+  return redis;
+}
+
+function createLimiter(redis: RedisClient | null, clock: Clock, log: Logger): Limiter {
+  const memory = memoryLimiter(clock);
+  return redis ? redisLimiter(redis, memory, clock, log) : memory;
+}
+
+async function readVersion(): Promise<string> {
+  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let started: Promise<void> | null = null;
+  return () => {
+    started ??= work();
+    return started;
+  };
+}

@@ -1,0 +1,110 @@
+// The only file that reads the environment. All mistakes are found together, before anything is started.
+import { type Settings, variables } from './contract/settings.ts';
+
+export class ConfigError extends Error {
+  constructor(readonly mistakes: readonly string[]) {
+    super(
+      `The configuration has ${mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`}:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`,
+    );
+    this.name = 'ConfigError';
+  }
+}
+
+export interface Config {
+  readonly settings: Settings;
+  /** What works, but that an operator should know of. */
+  readonly warnings: readonly string[];
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readConfig(environment: Environment): Config {
+  const mistakes: string[] = [];
+  const settings: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries(variables)) {
+    try {
+      // An empty variable is how many a tool says "not set".
+      settings[name] = variable.read(environment[name] === '' ? undefined : environment[name]);
+    } catch (error) {
+      mistakes.push(`${name} ${(error as Error).message}`);
+    }
+  }
+  if (mistakes.length === 0) mistakes.push(...contradictions(settings as Settings));
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return { settings: settings as Settings, warnings: warningsOf(settings as Settings) };
+}
+
+const jwtSecretMin = 16;
+const jwtSecretAdvised = 32;
+const presignedSecondsMax = 604_800;
+
+function contradictions(settings: Settings): string[] {
+  const found: string[] = [];
+  const { JWT_SECRET, ENCRYPTION_KEY, ADMIN_PASSWORD, ADMIN_EMAIL, S3_BUCKET } = settings;
+  if (JWT_SECRET !== null && JWT_SECRET.length < jwtSecretMin)
+    found.push(`JWT_SECRET must have at least ${jwtSecretMin} characters`);
+  if (ENCRYPTION_KEY !== null && encryptionKeyOf(ENCRYPTION_KEY) === null)
+    found.push('ENCRYPTION_KEY must be 32 bytes in hex (64 digits) or base64');
+  if (ADMIN_PASSWORD !== null && (ADMIN_PASSWORD.length < 8 || Buffer.byteLength(ADMIN_PASSWORD) > 256)) {
+    found.push('ADMIN_PASSWORD must have at least 8 characters and at most 256 bytes');
+  }
+  if (!/^[^\s@]+@[^\s@]+$/.test(ADMIN_EMAIL)) found.push('ADMIN_EMAIL must be an e-mail address');
+  return [...found, ...(S3_BUCKET === null ? strayS3Variables(settings) : s3Mistakes(settings))];
+}
+
+function strayS3Variables(settings: Settings): string[] {
+  const stray = (
+    ['S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY', 'S3_PUBLIC_BUCKET'] as const
+  ).filter((name) => settings[name] !== null);
+  return stray.length > 0
+    ? [`S3_BUCKET is missing, but ${stray.join(', ')} ${stray.length > 1 ? 'are' : 'is'} set`]
+    : [];
+}
+
+function s3Mistakes(settings: Settings): string[] {
+  const found = (['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const)
+    .filter((name) => settings[name] === null)
+    .map((name) => `${name} is missing, but S3_BUCKET is set`);
+  if (settings.SIGNED_URL_EXPIRY_SECONDS > presignedSecondsMax)
+    found.push(`SIGNED_URL_EXPIRY_SECONDS must be at most ${presignedSecondsMax} with S3`);
+  if (settings.S3_PUBLIC_BUCKET !== null && settings.S3_PUBLIC_BUCKET === settings.S3_BUCKET)
+    found.push('S3_PUBLIC_BUCKET must be another bucket than S3_BUCKET');
+  return found;
+}
+
+function warningsOf(settings: Settings): string[] {
+  const found: string[] = [];
+  const { JWT_SECRET, DATABASE_URL, R2_PUBLIC_URL, S3_BUCKET, S3_PUBLIC_BUCKET } = settings;
+  if (JWT_SECRET !== null && JWT_SECRET.length < jwtSecretAdvised)
+    found.push(`JWT_SECRET is shorter than ${jwtSecretAdvised} characters: choose a longer one`);
+  if (JWT_SECRET === null && DATABASE_URL !== null)
+    found.push('JWT_SECRET is generated: several instances on one database must be given the same one');
+  if (R2_PUBLIC_URL !== null && S3_BUCKET !== null && S3_PUBLIC_BUCKET === null) {
+    found.push(
+      'R2_PUBLIC_URL serves the one bucket that private objects are in, too: whoever learns a storageKey can read a private file there; set S3_PUBLIC_BUCKET',
+    );
+  }
+  return found;
+}
+
+/** Null when the text is not 32 bytes in either writing. */
+export function encryptionKeyOf(text: string): Buffer | null {
+  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  return bytes.length === 32 ? bytes : null;
+}
+
+export function helpText(): string {
+  const rows = Object.entries(variables).map(([name, { shown, meaning }]) => [name, shown, meaning] as const);
+  const nameWidth = Math.max(...rows.map(([name]) => name.length));
+  const shownWidth = Math.max(...rows.map(([, shown]) => shown.length));
+  const table = rows.map(
+    ([name, shown, meaning]) => `  ${name.padEnd(nameWidth)}  ${shown.padEnd(shownWidth)}  ${meaning}`,
+  );
+  return [
+    'Pakhus is configured by environment variables; all are optional.',
+    '',
+    `  ${'VARIABLE'.padEnd(nameWidth)}  ${'DEFAULT'.padEnd(shownWidth)}  MEANING`,
+    ...table,
+    '',
+  ].join('\n');
+}

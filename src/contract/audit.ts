@@ -1,0 +1,72 @@
+// What the audit log records: the closed list of actions, and the two ways to record one.
+
+export const auditActions = [
+  'auth.login',
+  'auth.login_failed',
+  'auth.logout',
+  'auth.password_change',
+  'auth.password_reset',
+  'auth.2fa_enroll',
+  'auth.2fa_activate',
+  'auth.2fa_disable',
+  'auth.2fa_login',
+  'project.create',
+  'project.update',
+  'project.delete',
+  'integration.create',
+  'integration.update',
+  'integration.revoke',
+  'api_key.create',
+  'api_key.revoke',
+  'plan.create',
+  'plan.update',
+  'plan.delete',
+  'plan.assign',
+  'user.create',
+  'user.update',
+  'user.delete',
+  'user.plan_change',
+  'space.create',
+  'space.update',
+  'space.delete',
+  'space.login',
+  'space.credentials',
+  'token.mint',
+  'token.revoke',
+  'file.upload',
+  'file.update',
+  'file.delete',
+  'file.download',
+  'job.failed',
+  'settings.update',
+  'stats.read',
+  'audit.read',
+] as const;
+
+export type AuditAction = (typeof auditActions)[number];
+
+/** Everything about a row that follows from the request: who, from where, for which project. */
+export interface AuditStamp {
+  readonly action: AuditAction;
+  readonly projectId: string | null;
+  readonly actorType: 'admin' | 'project' | 'integration';
+  readonly actorId: string | null;
+  readonly actorKeyId: string | null;
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+}
+
+/** What only the operation itself knows. */
+export interface AuditSubject {
+  readonly resourceType: string;
+  readonly resourceId?: string | null;
+  readonly userId?: string | null;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** Rows of reads and of refused logins: batched, written soon, never awaited by a request. */
+export interface AuditQueue {
+  add(stamp: AuditStamp, subject: AuditSubject): void;
+  /** Writes what is held; never rejects. */
+  flush(): Promise<void>;
+}

@@ -1,0 +1,21 @@
+// The facts of one HTTP request that a handler may need, without the HTTP framework.
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+
+export interface Call {
+  readonly requestId: string;
+  readonly ipAddress: string;
+  readonly userAgent: string | null;
+  /** Where this service is reached: PUBLIC_URL, or what the request's Host says. */
+  readonly origin: string;
+  readonly headers: IncomingMessage['headers'];
+  /** The body of a multipart route. */
+  readonly raw: IncomingMessage;
+  setHeader(name: string, value: string | number): void;
+  /** Sets the session cookie, or clears it. */
+  setSessionCookie(token: string | null, expiresAtMs?: number): void;
+  /** Answers with a status of its own, where the shape's does not fit. */
+  setStatus(status: number): void;
+  /** Answers with bytes instead of JSON. */
+  stream(body: Readable | Buffer): void;
+}

@@ -1,0 +1,35 @@
+// Keyset paging: a page begins after the last row of the page before, so that every page costs the same.
+import { noSql, type Sql, sql } from '../platform/db/sql.ts';
+import type { Deps } from './deps.ts';
+
+interface Ordered {
+  readonly id: string;
+  readonly created_at: string;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** The condition that continues a list ordered by created_at, then id, newest first. */
+export function afterCursor(deps: Deps, list: string, cursor: string | undefined): Sql {
+  if (cursor === undefined) return noSql;
+  const [createdAt, id] = deps.cursors.decode(list, cursor);
+  return sql` and (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`;
+}
+
+/** Takes one row more than the page holds, to know whether another page follows. */
+export const oneMore = (page: PageRequest): number => page.limit + 1;
+
+export function pageOf<Row extends Ordered>(
+  deps: Deps,
+  list: string,
+  rows: readonly Row[],
+  limit: number,
+): { rows: readonly Row[]; next_cursor: string | null } {
+  if (rows.length <= limit) return { rows, next_cursor: null };
+  const kept = rows.slice(0, limit);
+  const last = kept[limit - 1] as Row;
+  return { rows: kept, next_cursor: deps.cursors.encode(list, [last.created_at, last.id]) };
+}

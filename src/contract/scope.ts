@@ -1,0 +1,40 @@
+// The vocabulary of scopes, and the arithmetic on them.
+import { Type } from 'typebox';
+import { Choice } from './wire.ts';
+
+export const scopes = [
+  'users:read',
+  'users:write',
+  'files:read',
+  'files:write',
+  'files:delete',
+  'plans:read',
+  'plans:assign',
+  'stats:read',
+  'spaces:login',
+] as const;
+
+export type Scope = (typeof scopes)[number];
+
+/** What a credential carries: some scopes, or all of them. */
+export type Grant = '*' | readonly Scope[];
+
+export const ScopeList = Type.Array(Choice(scopes), {
+  maxItems: 32,
+  description: 'Scopes; repeated ones count once.',
+  examples: [['files:read', 'files:write']],
+});
+
+export const holds = (grant: Grant, scope: Scope): boolean => grant === '*' || grant.includes(scope);
+
+export const isWithin = (wanted: readonly Scope[], grant: Grant): boolean =>
+  wanted.every((scope) => holds(grant, scope));
+
+/** What both allow: a delegated token never exceeds what made it. */
+export const commonGrant = (wanted: readonly Scope[], ceiling: Grant): readonly Scope[] =>
+  ceiling === '*' ? wanted : wanted.filter((scope) => ceiling.includes(scope));
+
+/** A grant as a list, for tokens and responses that print one. */
+export const listScopes = (grant: Grant): Scope[] => (grant === '*' ? [...scopes] : [...grant]);
+
+export const withoutRepeats = (list: readonly Scope[]): Scope[] => [...new Set(list)];

@@ -1,0 +1,219 @@
+// Every variable that configures Pakhus: its name, its default, its meaning and how its text is read.
+// Nothing here looks at the environment; config.ts does.
+
+interface Variable<Value> {
+  readonly meaning: string;
+  readonly shown: string;
+  /** `undefined` means that the variable is not set. Throws a sentence that says what is expected. */
+  read(text: string | undefined): Value;
+}
+
+const dayMs = 86_400_000;
+const unitMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: dayMs,
+  w: 7 * dayMs,
+};
+
+function text(initial: string, meaning: string): Variable<string> {
+  return { meaning, shown: initial, read: (given) => given ?? initial };
+}
+
+function optional(meaning: string): Variable<string | null> {
+  return { meaning, shown: '-', read: (given) => given ?? null };
+}
+
+function integer(initial: number, min: number, max: number, meaning: string): Variable<number> {
+  return {
+    meaning,
+    shown: String(initial),
+    read: (given) => (given === undefined ? initial : readInteger(given, min, max)),
+  };
+}
+
+function optionalInteger(min: number, max: number, meaning: string): Variable<number | null> {
+  return {
+    meaning,
+    shown: '-',
+    read: (given) => (given === undefined ? null : readInteger(given, min, max)),
+  };
+}
+
+function readInteger(given: string, min: number, max: number): number {
+  const value = /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN;
+  if (!(value >= min && value <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
+  return value;
+}
+
+function oneOf<const Choice extends string>(
+  choices: readonly [Choice, ...Choice[]],
+  initial: Choice,
+  meaning: string,
+): Variable<Choice> {
+  return {
+    meaning: `${meaning} (${choices.join(', ')})`,
+    shown: initial,
+    read: (given = initial) => {
+      const found = choices.find((choice) => choice === given);
+      if (!found) throw new Error(`must be one of ${choices.join(', ')}`);
+      return found;
+    },
+  };
+}
+
+function flag(meaning: string): Variable<boolean> {
+  return {
+    meaning,
+    shown: 'false',
+    read: (given = 'false') => {
+      if (!/^(true|false|1|0)$/.test(given)) throw new Error('must be true or false');
+      return given === 'true' || given === '1';
+    },
+  };
+}
+
+function duration(initial: string, meaning: string): Variable<number> {
+  return {
+    meaning,
+    shown: initial,
+    read: (given = initial) => {
+      const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d|w)?$/.exec(given) ?? [];
+      const milliseconds = Number(amount) * (unitMs[unit ?? 's'] ?? Number.NaN);
+      if (!(milliseconds >= 1000)) throw new Error('must be a time such as 15m, 12h or 7d, at least 1s');
+      return milliseconds;
+    },
+  };
+}
+
+function httpUrl(meaning: string): Variable<string | null> {
+  return {
+    meaning,
+    shown: '-',
+    read: (given) => {
+      if (given === undefined) return null;
+      if (!/^https?:\/\//.test(given) || !URL.canParse(given))
+        throw new Error('must be an http or https URL');
+      return given.replace(/\/+$/, '');
+    },
+  };
+}
+
+function urlOf(schemes: readonly string[], meaning: string): Variable<string | null> {
+  return {
+    meaning,
+    shown: '-',
+    read: (given) => {
+      if (given === undefined) return null;
+      if (!schemes.some((scheme) => given.startsWith(`${scheme}://`)))
+        throw new Error(`must begin with ${schemes.join(':// or ')}://`);
+      return given;
+    },
+  };
+}
+
+/** An empty list means that no foreign origin is allowed. */
+function originList(meaning: string): Variable<readonly string[]> {
+  return {
+    meaning,
+    shown: '-',
+    read: (given) => {
+      const origins = (given ?? '')
+        .split(',')
+        .map((origin) => origin.trim())
+        .filter(Boolean);
+      const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin));
+      if (wrong) throw new Error(`holds "${wrong}", which is not an origin such as https://app.example.com`);
+      if (origins.includes('*') && origins.length > 1)
+        throw new Error('must be * alone or a list of origins');
+      return origins;
+    },
+  };
+}
+
+/** Exactly what a browser sends as Origin: scheme, host and port, nothing behind them. */
+export const isOrigin = (value: string): boolean =>
+  URL.canParse(value) && new URL(value).origin === value && value !== 'null';
+
+const most = Number.MAX_SAFE_INTEGER;
+
+export const variables = {
+  HOST: text('127.0.0.1', 'Listen address'),
+  PORT: integer(3000, 0, 65535, 'Listen port; 0 picks a free one and prints it'),
+  PUBLIC_URL: httpUrl("Absolute origin used in links; the request's Host when unset"),
+  DATA_DIR: text('./data', 'Embedded database, objects, outbox and generated secrets'),
+  DATABASE_URL: urlOf(
+    ['postgres', 'postgresql'],
+    'PostgreSQL server (14 or newer); the embedded one when unset',
+  ),
+  REDIS_URL: urlOf(
+    ['redis', 'rediss'],
+    'Redis that instances share limits and counters through; per process when unset',
+  ),
+  S3_ENDPOINT: httpUrl('Address of the S3-compatible store'),
+  S3_REGION: text('us-east-1', 'Region used in S3 signatures'),
+  S3_BUCKET: optional('Bucket of private objects; the disk below DATA_DIR when unset'),
+  S3_ACCESS_KEY_ID: optional('S3 access key'),
+  S3_SECRET_ACCESS_KEY: optional('S3 secret key'),
+  S3_FORCE_PATH_STYLE: flag('Put the bucket into the path rather than into the host name'),
+  S3_PUBLIC_BUCKET: optional('Bucket behind R2_PUBLIC_URL, for public objects'),
+  R2_PUBLIC_URL: httpUrl('Public address of the public objects, for permanent URLs'),
+  JWT_SECRET: optional('Signs tokens; generated into DATA_DIR when unset; at least 16 characters, better 32'),
+  ENCRYPTION_KEY: optional(
+    '32 bytes in hex or base64 that encrypt two-factor secrets; derived from JWT_SECRET when unset',
+  ),
+  ADMIN_EMAIL: text('admin@pakhus.local', 'E-mail of the admin that the first start creates'),
+  ADMIN_PASSWORD: optional('Password of that admin; generated and printed once when unset'),
+  SMTP_URL: urlOf(['smtp', 'smtps'], 'Mail server; mails become .eml files below DATA_DIR/outbox when unset'),
+  MAIL_FROM: text('Pakhus <no-reply@pakhus.local>', 'Sender of mails'),
+  RESET_URL: httpUrl('Page that a password-reset link opens; PUBLIC_URL/console/reset-password when unset'),
+  SCOPE_ENFORCEMENT: oneOf(['off', 'warn', 'enforce'], 'enforce', 'What a missing scope does'),
+  JWT_EXPIRES_IN: duration('7d', 'Life of a session'),
+  USER_TOKEN_TTL_SECONDS: integer(900, 1, 31_536_000, 'Life of a user token'),
+  SPACE_TOKEN_TTL_SECONDS: integer(86_400, 1, 31_536_000, 'Life of a space token'),
+  SIGNED_URL_EXPIRY_SECONDS: integer(
+    604_800,
+    1,
+    31_536_000,
+    'Life of a download URL; at most 604800 with S3',
+  ),
+  RATE_LIMIT_MAX: integer(
+    1000,
+    1,
+    most,
+    'Requests that an integration may make in a window, unless set elsewhere',
+  ),
+  RATE_LIMIT_WINDOW_MS: integer(60_000, 1000, most, 'That window'),
+  API_CORS_ALLOW_ORIGINS: originList(
+    'Origins whose pages may call with sessions, comma-separated; * allows all, without credentials',
+  ),
+  TRUST_PROXY_HOPS: optionalInteger(
+    1,
+    32,
+    'Take the n-th X-Forwarded-For entry from the right as the client address',
+  ),
+  MAX_UPLOAD_BYTES: integer(5_368_709_120, 1, most, 'Hard cap for one file, whatever the plan says'),
+  IMAGE_MAX_PIXELS: integer(50_000_000, 1, 1_000_000_000, 'Largest image that a job decodes'),
+  IMAGE_TIMEOUT_SECONDS: integer(30, 1, 3600, 'Longest time for one image'),
+  IMAGE_MAX_ATTEMPTS: integer(3, 1, 100, 'Tries before an image job has failed for good'),
+  IMAGE_CONCURRENCY: optionalInteger(1, 256, 'Images compressed at a time; the number of cores when unset'),
+  REAPER_GRACE_SECONDS: integer(
+    3600,
+    1,
+    31_536_000,
+    'Age at which an object without a row counts as an orphan',
+  ),
+  REAPER_INTERVAL_SECONDS: integer(60, 1, 86_400, 'How often the reaper looks'),
+  ROLE: oneOf(['all', 'api', 'worker'], 'all', 'What this process does'),
+  LOG_LEVEL: oneOf(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
+    'info',
+    'Lowest level that is logged',
+  ),
+} as const;
+
+export type Settings = {
+  readonly [Name in keyof typeof variables]: ReturnType<(typeof variables)[Name]['read']>;
+};

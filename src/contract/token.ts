@@ -1,0 +1,101 @@
+// The JWTs that Pakhus signs. HS256 only; what a token says is checked against the database on every use.
+import { createSigner, createVerifier } from 'fast-jwt';
+import { type Clock, secondsOf } from '../kernel/clock.ts';
+import { isUuid, newId } from '../kernel/id.ts';
+import { type Scope, scopes } from './scope.ts';
+
+export type TokenRole = 'admin' | 'project' | 'user' | 'space' | '2fa_challenge';
+
+export interface Claims {
+  readonly sub: string;
+  readonly role: TokenRole;
+  readonly jti: string;
+  readonly iat: number;
+  readonly exp: number;
+  /** Project. */
+  readonly pid: string | null;
+  /** Owner of a space. */
+  readonly uid: string | null;
+  /** Integration that minted it. */
+  readonly iid: string | null;
+  readonly scopes: readonly Scope[];
+}
+
+export interface NewClaims {
+  readonly sub: string;
+  readonly role: TokenRole;
+  readonly ttlMs: number;
+  readonly pid?: string | null;
+  readonly uid?: string;
+  readonly iid?: string | null;
+  readonly scopes?: readonly Scope[];
+}
+
+export interface SignedToken {
+  readonly token: string;
+  readonly jti: string;
+  readonly expiresAtMs: number;
+}
+
+export interface TokenSigner {
+  sign(claims: NewClaims): SignedToken;
+  /** Null for everything that is not a live, well-formed token of ours. */
+  verify(token: string): Claims | null;
+}
+
+const roles: ReadonlySet<unknown> = new Set<TokenRole>([
+  'admin',
+  'project',
+  'user',
+  'space',
+  '2fa_challenge',
+]);
+const tokenLengthMax = 4096;
+
+export function createTokenSigner(secret: string, clock: Clock): TokenSigner {
+  const sign = createSigner({ key: secret, algorithm: 'HS256', noTimestamp: true });
+  // Expiry is judged below by our own clock; caching would outlive a revocation.
+  const verify = createVerifier({ key: secret, algorithms: ['HS256'], ignoreExpiration: true, cache: false });
+  return {
+    sign({ ttlMs, ...given }) {
+      const jti = newId();
+      const iat = secondsOf(clock());
+      const exp = iat + Math.ceil(ttlMs / 1000);
+      const present = Object.fromEntries(
+        Object.entries(given).filter(([, value]) => value !== null && value !== undefined),
+      );
+      return { token: sign({ ...present, jti, iat, exp }), jti, expiresAtMs: exp * 1000 };
+    },
+    verify(token) {
+      if (token.length > tokenLengthMax) return null;
+      const payload = payloadOf(() => verify(token));
+      const claims = payload && readClaims(payload);
+      return claims && claims.exp > clock() / 1000 ? claims : null;
+    },
+  };
+}
+
+function payloadOf(verify: () => unknown): Record<string, unknown> | null {
+  try {
+    const payload = verify();
+    return typeof payload === 'object' && payload !== null ? (payload as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A token without its subject, id or expiry is refused, however well it is signed. */
+function readClaims(payload: Record<string, unknown>): Claims | null {
+  const { sub, role, jti, iat, exp, pid = null, uid = null, iid = null, scopes: list = [] } = payload;
+  const wellFormed =
+    isUuid(sub) &&
+    isUuid(jti) &&
+    roles.has(role) &&
+    Number.isFinite(iat) &&
+    Number.isFinite(exp) &&
+    [pid, uid, iid].every((id) => id === null || isUuid(id)) &&
+    Array.isArray(list);
+  if (!wellFormed) return null;
+  const known = scopes.filter((scope) => (list as unknown[]).includes(scope));
+  return { sub, role, jti, iat, exp, pid, uid, iid, scopes: known } as Claims;
+}

@@ -1,0 +1,143 @@
+// The one statement that authenticates: it finds the credential, every flag that could have switched it off,
+// the policies that it brings, and the end-user that the path names, all at one moment.
+import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
+
+export interface SubjectRow {
+  readonly u_id: string | null;
+  readonly u_external_id: string;
+  readonly u_active: boolean;
+  readonly u_used_bytes: number;
+  readonly u_created_at: string;
+  readonly u_updated_at: string;
+  readonly p_id: string | null;
+  readonly p_name: string;
+  readonly p_description: string | null;
+  readonly p_storage_limit: number | null;
+  readonly p_max_file_size: number;
+  readonly p_allowed_mimes: string[];
+  readonly p_is_default: boolean;
+  readonly p_created_at: string;
+  readonly p_updated_at: string;
+}
+
+interface PolicyRow {
+  readonly project_active: boolean | null;
+  readonly integration_active: boolean | null;
+  readonly integration_scopes: string[] | null;
+  readonly cors_origins: string[] | null;
+  readonly dev_mode: boolean | null;
+  readonly own_max: number | null;
+  readonly own_window: number | null;
+  readonly tier_max: number | null;
+  readonly tier_window: number | null;
+  readonly global_rate: { max: number; window_ms: number } | null;
+}
+
+export interface KeyRow extends PolicyRow, Partial<SubjectRow> {
+  readonly key_id: string;
+  readonly project_id: string;
+  readonly integration_id: string | null;
+  readonly last_used_at: string | null;
+}
+
+export interface SessionRow extends PolicyRow, Partial<SubjectRow> {
+  readonly account_id: string;
+  readonly project_id: string | null;
+  readonly email: string;
+  readonly expires_at: string;
+}
+
+export interface UserTokenRow extends PolicyRow, Partial<SubjectRow> {
+  readonly project_id: string;
+  readonly user_active: boolean;
+}
+
+export interface SpaceTokenRow extends UserTokenRow {
+  readonly space_scopes: string[];
+  readonly space_active: boolean;
+}
+
+/** How the path names the end-user: not at all, by id, or by external id. */
+export type SubjectPath = { readonly userId: string } | { readonly externalId: string } | null;
+
+export const findKey = (keyHash: Buffer, subject: SubjectPath): Sql => sql`
+  with credential as (
+    select k.id as key_id, k.project_id, k.integration_id, k.last_used_at, ${policyColumns}
+    from api_keys k
+    join projects pr on pr.id = k.project_id
+    left join integrations i on i.id = k.integration_id
+    left join settings g on g.key = 'rate_limit' and k.integration_id is not null
+    where k.key_hash = ${keyHash} and k.active)
+  ${withSubject(subject)}`;
+
+export const findSession = (jti: string, subject: SubjectPath): Sql => sql`
+  with credential as (
+    select a.id as account_id, a.project_id, a.email, s.expires_at, pr.active as project_active
+    from sessions s
+    join accounts a on a.id = s.account_id
+    left join projects pr on pr.id = a.project_id
+    where s.jti = ${jti} and s.expires_at > now())
+  ${withSubject(subject)}`;
+
+export const findUserToken = (
+  jti: string,
+  userId: string,
+  projectId: string,
+  integrationId: string | null,
+  subject: SubjectPath,
+): Sql => sql`
+  with credential as (
+    select u.project_id, u.active as user_active, ${policyColumns}
+    from users u
+    join projects pr on pr.id = u.project_id
+    left join integrations i on i.id = ${integrationId}::uuid and i.project_id = u.project_id
+    left join settings g on g.key = 'rate_limit' and i.id is not null
+    where u.id = ${userId} and u.project_id = ${projectId}
+      and not exists (select from revoked_tokens r where r.jti = ${jti} and r.subject_id = u.id))
+  ${withSubject(subject)}`;
+
+export const findSpaceToken = (
+  jti: string,
+  spaceId: string,
+  userId: string,
+  projectId: string,
+  integrationId: string | null,
+  subject: SubjectPath,
+): Sql => sql`
+  with credential as (
+    select sp.project_id, u.active as user_active, sp.scopes as space_scopes, sp.active as space_active, ${policyColumns}
+    from spaces sp
+    join users u on u.id = sp.user_id
+    join projects pr on pr.id = sp.project_id
+    left join integrations i on i.id = ${integrationId}::uuid and i.project_id = sp.project_id
+    left join settings g on g.key = 'rate_limit' and i.id is not null
+    where sp.id = ${spaceId} and sp.user_id = ${userId} and sp.project_id = ${projectId} and sp.session_jti = ${jti})
+  ${withSubject(subject)}`;
+
+/** When a key was last used, to the minute: more often is not worth a write. */
+export const markKeyUsed = (projectId: string, keyId: string): Sql => sql`
+  update api_keys set last_used_at = now()
+  where project_id = ${projectId} and id = ${keyId}
+    and (last_used_at is null or last_used_at < now() - interval '1 minute')`;
+
+const policyColumns: Sql = sql`pr.active as project_active, i.active as integration_active,
+  i.scopes as integration_scopes, i.cors_origins, i.dev_mode, i.rate_limit_max as own_max,
+  i.rate_limit_window as own_window, pr.rate_limit_max as tier_max, pr.rate_limit_window as tier_window,
+  g.value as global_rate`;
+
+const subjectColumns: Sql = sql`u.id as u_id, u.external_id as u_external_id, u.active as u_active,
+  u.used_bytes as u_used_bytes, u.created_at as u_created_at, u.updated_at as u_updated_at,
+  p.id as p_id, p.name as p_name, p.description as p_description, p.storage_limit as p_storage_limit,
+  p.max_file_size as p_max_file_size, p.allowed_mimes as p_allowed_mimes, p.is_default as p_is_default,
+  p.created_at as p_created_at, p.updated_at as p_updated_at`;
+
+/** A user without a plan of its own is under the project's default plan, where there is one. */
+function withSubject(subject: SubjectPath): Sql {
+  if (subject === null) return sql`select * from credential ${noSql}`;
+  const named =
+    'userId' in subject ? sql`u.id = ${subject.userId}` : sql`u.external_id = ${subject.externalId}`;
+  return sql`select credential.*, ${subjectColumns} from credential
+    left join users u on u.project_id = credential.project_id and ${named}
+    left join plans p on p.id = coalesce(u.plan_id,
+      (select d.id from plans d where d.project_id = u.project_id and d.is_default))`;
+}

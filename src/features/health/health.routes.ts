@@ -1,0 +1,62 @@
+// Health, for load balancers and people. Only the database decides the status code.
+import { Type } from 'typebox';
+import type { Deps } from '../../contract/deps.ts';
+import { route } from '../../contract/route.ts';
+import { Choice } from '../../contract/wire.ts';
+import { sql } from '../../platform/db/sql.ts';
+
+const Check = Choice(['ok', 'unavailable', 'not configured']);
+
+const Health = Type.Object({
+  status: Choice(['ok', 'degraded']),
+  checks: Type.Object({ database: Check, storage: Check, redis: Check }),
+  version: Type.String({ examples: ['1.0.0'] }),
+});
+
+type CheckResult = 'ok' | 'unavailable' | 'not configured';
+
+const probeTimeMs = 2_000;
+
+export const healthRoutes = [
+  route(
+    {
+      id: 'health.read',
+      method: 'GET',
+      path: '/health',
+      summary: 'Whether the service works',
+      description: 'Answers 503 with the same body when the database does not answer.',
+      access: { public: true, why: 'load balancers ask it' },
+      audit: null,
+      returns: { status: 200, body: Health },
+      errors: [],
+    },
+    async ({ deps, call }) => {
+      const [database, storage, redis] = await Promise.all([
+        probe(() => databaseAnswers(deps)),
+        probe(deps.probes.storage),
+        probe(deps.probes.redis),
+      ]);
+      const status = database === 'ok' ? ('ok' as const) : ('degraded' as const);
+      if (status === 'degraded') call.setStatus(503);
+      return { status, checks: { database, storage, redis }, version: deps.version };
+    },
+  ),
+];
+
+async function databaseAnswers(deps: Deps): Promise<boolean> {
+  await deps.db.read(sql`select 1`);
+  return true;
+}
+
+/** `null` from a probe means that the part is not configured. */
+async function probe(ask: () => Promise<boolean> | null): Promise<CheckResult> {
+  const asked = ask();
+  if (asked === null) return 'not configured';
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, probeTimeMs, false);
+  });
+  const answer = await Promise.race([asked.catch(() => false), late]);
+  clearTimeout(timer);
+  return answer ? 'ok' : 'unavailable';
+}

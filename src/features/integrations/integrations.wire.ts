@@ -1,0 +1,78 @@
+// Integrations as HTTP shows them.
+import { type Static, Type } from 'typebox';
+import { ScopeList } from '../../contract/scope.ts';
+import { isOrigin } from '../../contract/settings.ts';
+import {
+  Name,
+  Nullable,
+  RateLimitMax,
+  RateLimitWindow,
+  resourceFields,
+  Timestamp,
+} from '../../contract/wire.ts';
+import { invalid } from '../../kernel/error.ts';
+import type { IntegrationRow } from './integrations.sql.ts';
+
+const CorsOrigins = Type.Array(Type.String({ maxLength: 255, examples: ['https://app.example.com'] }), {
+  maxItems: 100,
+  description: 'Origins whose pages may use the key: scheme, host and port, exactly as a browser sends them.',
+  examples: [['https://app.example.com']],
+});
+
+export const IntegrationView = Type.Object({
+  ...resourceFields,
+  name: Nullable(Name),
+  scopes: ScopeList,
+  corsOrigins: CorsOrigins,
+  devMode: Type.Boolean({ description: 'No rate limit, and every origin allowed.', examples: [false] }),
+  rateLimitMax: Nullable(RateLimitMax),
+  rateLimitWindow: Nullable(RateLimitWindow),
+  active: Type.Boolean({ examples: [true] }),
+  key_prefix: Type.String({ examples: ['pak_01234567'] }),
+  last_used_at: Nullable(Timestamp),
+});
+
+export const IntegrationInput = Type.Object({
+  name: Type.Optional(Nullable(Name)),
+  scopes: Type.Optional(ScopeList),
+  corsOrigins: Type.Optional(CorsOrigins),
+  devMode: Type.Optional(Type.Boolean({ examples: [false] })),
+  rateLimitMax: Type.Optional(Nullable(RateLimitMax)),
+  rateLimitWindow: Type.Optional(Nullable(RateLimitWindow)),
+});
+
+export const IntegrationChange = Type.Object({
+  ...IntegrationInput.properties,
+  active: Type.Optional(
+    Type.Boolean({
+      description: 'While false, its key and the tokens it minted are refused.',
+      examples: [true],
+    }),
+  ),
+});
+
+export type IntegrationChangeInput = Static<typeof IntegrationChange>;
+
+/** JSON Schema cannot say what an origin is. */
+export function refuseBadOrigins(origins: readonly string[] | undefined): void {
+  const at = (origins ?? []).findIndex((origin) => !isOrigin(origin));
+  if (at < 0) return;
+  const message =
+    'must be an origin such as https://app.example.com, without a path (devMode allows every origin)';
+  throw invalid(422, [{ path: `corsOrigins.${at}`, message, code: 'origin' }]);
+}
+
+export const viewIntegration = (row: IntegrationRow): Static<typeof IntegrationView> => ({
+  id: row.id,
+  name: row.name,
+  scopes: row.scopes,
+  corsOrigins: row.cors_origins,
+  devMode: row.dev_mode,
+  rateLimitMax: row.rate_limit_max,
+  rateLimitWindow: row.rate_limit_window,
+  active: row.active,
+  key_prefix: row.key_prefix,
+  last_used_at: row.last_used_at,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});

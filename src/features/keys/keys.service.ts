@@ -1,0 +1,116 @@
+// API keys: made here, shown once, kept as hashes.
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import { newApiKey } from '../../kernel/secret.ts';
+import type { Transaction } from '../../platform/db/postgres.ts';
+import { recordAudit } from '../audit/audit.service.ts';
+import {
+  countActiveKeys,
+  deleteIntegrationKey,
+  findKey,
+  insertKey,
+  type KeyRow,
+  listKeys,
+  lockKeys,
+  markAllKeysInactive,
+  markKeyInactive,
+} from './keys.sql.ts';
+
+export type { KeyRow } from './keys.sql.ts';
+
+const activeKeysMax = 10;
+
+export interface CreatedKey {
+  readonly key: KeyRow;
+  /** Leaves the service in this one response. */
+  readonly plain: string;
+}
+
+export async function listProjectKeys(deps: Deps, projectId: string, page: PageRequest) {
+  const list = `keys:${projectId}`;
+  const rows = await deps.db.read<KeyRow>(listKeys(projectId, afterCursor(deps, list, page.cursor), page));
+  return pageOf(deps, list, rows, page.limit);
+}
+
+export async function createProjectKey(
+  deps: Deps,
+  projectId: string,
+  name: string | null,
+  audit: AuditStamp,
+): Promise<CreatedKey> {
+  return deps.db.transaction(async (tx) => {
+    await tx.query(lockKeys(projectId));
+    const [count] = await tx.query<{ active: number }>(countActiveKeys(projectId));
+    if ((count?.active ?? 0) >= activeKeysMax) {
+      throw new PakhusError(
+        'CONFLICT',
+        `A project has at most ${activeKeysMax} active keys: delete one first`,
+        {
+          details: { active_keys_max: activeKeysMax },
+        },
+      );
+    }
+    const created = await issueKey(tx, projectId, null, name);
+    await recordAudit(tx, audit, {
+      resourceType: 'api_key',
+      resourceId: created.key.id,
+      metadata: { new: { name } },
+    });
+    return created;
+  });
+}
+
+/** Inserts a fresh key. The caller's transaction records what it is for. */
+export async function issueKey(
+  tx: Transaction,
+  projectId: string,
+  integrationId: string | null,
+  name: string | null,
+): Promise<CreatedKey> {
+  const fresh = newApiKey();
+  const [key] = await tx.query<KeyRow>(insertKey(projectId, integrationId, name, fresh));
+  return { key: key as KeyRow, plain: fresh.plain };
+}
+
+/** Ends every project key and issues one; resolves to how many were ended as well. */
+export async function replaceProjectKeys(
+  tx: Transaction,
+  projectId: string,
+): Promise<CreatedKey & { ended: number }> {
+  await tx.query(lockKeys(projectId));
+  const ended = await tx.query(markAllKeysInactive(projectId));
+  return { ...(await issueKey(tx, projectId, null, null)), ended: ended.length };
+}
+
+export async function replaceIntegrationKey(
+  tx: Transaction,
+  projectId: string,
+  integrationId: string,
+): Promise<CreatedKey> {
+  await tx.query(deleteIntegrationKey(projectId, integrationId));
+  return issueKey(tx, projectId, integrationId, null);
+}
+
+/** Ending a key that has ended already changes nothing and succeeds. */
+export async function revokeProjectKey(
+  deps: Deps,
+  projectId: string,
+  keyId: string,
+  audit: AuditStamp,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const [ended] = await tx.query<KeyRow>(markKeyInactive(projectId, keyId));
+    if (ended) {
+      await recordAudit(tx, audit, {
+        resourceType: 'api_key',
+        resourceId: keyId,
+        metadata: { old: { active: true }, new: { active: false } },
+      });
+      return;
+    }
+    const [known] = await tx.query<KeyRow>(findKey(projectId, keyId));
+    if (!known) throw new PakhusError('NOT_FOUND', 'There is no such key in this project');
+  });
+}

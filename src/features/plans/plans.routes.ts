@@ -1,0 +1,127 @@
+// Plans over HTTP.
+import { Type } from 'typebox';
+import { pinnedUserOf } from '../../contract/actor.ts';
+import { route } from '../../contract/route.ts';
+import { Listing, Page, Uuid } from '../../contract/wire.ts';
+import { planOfUser } from '../users/users.service.ts';
+import {
+  changePlan,
+  createPlan,
+  listProjectPlans,
+  makePlanDefault,
+  planNotFound,
+  readPlan,
+  removePlan,
+} from './plans.service.ts';
+import { NewPlan, PlanChange, PlanView, viewPlan } from './plans.wire.ts';
+
+const params = Type.Object({ planId: Uuid });
+const onePlan = Type.Object({ plan: PlanView });
+
+export const planRoutes = [
+  route(
+    {
+      id: 'plans.list',
+      method: 'GET',
+      path: '/project/plans',
+      summary: 'List plans',
+      access: { actors: ['project', 'integration'], scope: 'plans:read' },
+      audit: null,
+      query: Page(),
+      returns: { status: 200, body: Listing('plans', PlanView) },
+      errors: [],
+    },
+    async ({ deps, actor, query }) => {
+      const { plans, next_cursor } = await listProjectPlans(deps, actor.projectId, query);
+      return { plans: plans.map(viewPlan), next_cursor };
+    },
+  ),
+  route(
+    {
+      id: 'plans.create',
+      method: 'POST',
+      path: '/project/plans',
+      summary: 'Create a plan',
+      description: 'The first plan of a project becomes its default.',
+      access: { actors: ['project'] },
+      audit: 'plan.create',
+      body: NewPlan,
+      returns: { status: 201, body: onePlan },
+      errors: [],
+    },
+    async ({ deps, actor, body, audit }) => ({
+      plan: viewPlan(await createPlan(deps, actor.projectId, body, audit)),
+    }),
+  ),
+  route(
+    {
+      id: 'plans.read',
+      method: 'GET',
+      path: '/project/plans/:planId',
+      summary: 'Read a plan',
+      description: 'A user or space token reads the plan that its own user is under, and no other.',
+      access: { actors: ['project', 'integration', 'user', 'space'], scope: 'plans:read' },
+      audit: null,
+      params,
+      returns: { status: 200, body: onePlan },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, params: { planId } }) => {
+      const plan = await readPlan(deps, actor.projectId, planId);
+      const pinned = pinnedUserOf(actor);
+      if (pinned !== null && (await planOfUser(deps, actor.projectId, pinned)) !== plan.id)
+        throw planNotFound();
+      return { plan: viewPlan(plan) };
+    },
+  ),
+  route(
+    {
+      id: 'plans.update',
+      method: 'PUT',
+      path: '/project/plans/:planId',
+      summary: 'Change a plan',
+      description:
+        'Only the fields that are given change; null clears description, storageLimit and allowedMimes.',
+      access: { actors: ['project'] },
+      audit: 'plan.update',
+      params,
+      body: PlanChange,
+      returns: { status: 200, body: onePlan },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, params: { planId }, body, audit }) => ({
+      plan: viewPlan(await changePlan(deps, actor.projectId, planId, body, audit)),
+    }),
+  ),
+  route(
+    {
+      id: 'plans.delete',
+      method: 'DELETE',
+      path: '/project/plans/:planId',
+      summary: 'Delete a plan',
+      description: 'When the default plan goes, the oldest remaining one becomes the default.',
+      access: { actors: ['project'] },
+      audit: 'plan.delete',
+      params,
+      returns: { status: 204 },
+      errors: ['NOT_FOUND', 'CONFLICT'],
+    },
+    async ({ deps, actor, params: { planId }, audit }) => removePlan(deps, actor.projectId, planId, audit),
+  ),
+  route(
+    {
+      id: 'plans.makeDefault',
+      method: 'PUT',
+      path: '/project/plans/:planId/default',
+      summary: 'Make a plan the default',
+      access: { actors: ['project'] },
+      audit: 'plan.update',
+      params,
+      returns: { status: 200, body: onePlan },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, params: { planId }, audit }) => ({
+      plan: viewPlan(await makePlanDefault(deps, actor.projectId, planId, audit)),
+    }),
+  ),
+];

@@ -1,0 +1,153 @@
+// Plans: exactly one default in every project that has any, at every commit.
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import type { PlanFacts } from '../../contract/subject.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import { brokenConstraint, type Queryable } from '../../platform/db/postgres.ts';
+import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import {
+  deletePlan,
+  findPlan,
+  insertPlan,
+  listPlans,
+  listPlansInForce,
+  lockPlans,
+  markDefault,
+  markOldestDefault,
+  type PlanRow,
+  type PlanValues,
+  unmarkDefault,
+  updatePlan,
+} from './plans.sql.ts';
+import type { NewPlanInput, PlanChangeInput } from './plans.wire.ts';
+
+export const planNotFound = () => new PakhusError('NOT_FOUND', 'There is no such plan in this project');
+
+export async function listProjectPlans(deps: Deps, projectId: string, page: PageRequest) {
+  const list = `plans:${projectId}`;
+  const rows = await deps.db.read<PlanRow>(listPlans(projectId, afterCursor(deps, list, page.cursor), page));
+  const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
+  return { plans: kept.map(factsOf), next_cursor };
+}
+
+export async function readPlan(deps: Deps, projectId: string, planId: string): Promise<PlanFacts> {
+  const [row] = await deps.db.read<PlanRow>(findPlan(projectId, planId));
+  if (!row) throw planNotFound();
+  return factsOf(row);
+}
+
+/** Finds the plan in force for users that name one of `planIds`, or none: then it is the default. */
+export async function plansInForce(
+  db: Queryable,
+  projectId: string,
+  planIds: readonly (string | null)[],
+): Promise<(planId: string | null) => PlanFacts | null> {
+  const named = [...new Set(planIds.filter((id) => id !== null))];
+  const rows = await db.query<PlanRow>(listPlansInForce(projectId, named));
+  const plans = rows.map(factsOf);
+  return (planId) => plans.find((plan) => (planId === null ? plan.isDefault : plan.id === planId)) ?? null;
+}
+
+export async function createPlan(
+  deps: Deps,
+  projectId: string,
+  input: NewPlanInput,
+  audit: AuditStamp,
+): Promise<PlanFacts> {
+  const values = valuesOf(
+    { name: '', description: null, storage_limit: null, max_file_size: 0, allowed_mimes: [] },
+    input,
+  );
+  return deps.db.transaction(async (tx) => {
+    await tx.query(lockPlans(projectId));
+    const [row] = await tx.query<PlanRow>(insertPlan(projectId, values));
+    const plan = factsOf(row as PlanRow);
+    await recordAudit(tx, audit, { resourceType: 'plan', resourceId: plan.id, metadata: { new: values } });
+    return plan;
+  });
+}
+
+export async function changePlan(
+  deps: Deps,
+  projectId: string,
+  planId: string,
+  input: PlanChangeInput,
+  audit: AuditStamp,
+): Promise<PlanFacts> {
+  return deps.db.transaction(async (tx) => {
+    await tx.query(lockPlans(projectId));
+    const [before] = await tx.query<PlanRow>(findPlan(projectId, planId));
+    if (!before) throw planNotFound();
+    const [after] = await tx.query<PlanRow>(updatePlan(projectId, planId, valuesOf(before, input)));
+    const metadata = changeOf({ ...before }, { ...(after as PlanRow) });
+    await recordAudit(tx, audit, { resourceType: 'plan', resourceId: planId, metadata });
+    return factsOf(after as PlanRow);
+  });
+}
+
+export async function makePlanDefault(
+  deps: Deps,
+  projectId: string,
+  planId: string,
+  audit: AuditStamp,
+): Promise<PlanFacts> {
+  return deps.db.transaction(async (tx) => {
+    await tx.query(lockPlans(projectId));
+    await tx.query(unmarkDefault(projectId));
+    const [row] = await tx.query<PlanRow>(markDefault(projectId, planId));
+    if (!row) throw planNotFound();
+    await recordAudit(tx, audit, {
+      resourceType: 'plan',
+      resourceId: planId,
+      metadata: { new: { is_default: true } },
+    });
+    return factsOf(row);
+  });
+}
+
+export async function removePlan(
+  deps: Deps,
+  projectId: string,
+  planId: string,
+  audit: AuditStamp,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    await tx.query(lockPlans(projectId));
+    const [row] = await tx.query<PlanRow>(deletePlan(projectId, planId)).catch(explainUsedPlan);
+    if (!row) throw planNotFound();
+    await tx.query(markOldestDefault(projectId));
+    await recordAudit(tx, audit, { resourceType: 'plan', resourceId: planId, metadata: { old: row } });
+  });
+}
+
+function explainUsedPlan(error: unknown): never {
+  if (brokenConstraint(error) !== 'users_plan') throw error;
+  throw new PakhusError('CONFLICT', 'Users are assigned to this plan: assign them to another one first');
+}
+
+/** The values in force after `input`; what it does not name stays. */
+function valuesOf(before: PlanValues, input: PlanChangeInput): PlanValues {
+  return {
+    name: input.name ?? before.name,
+    description: input.description === undefined ? before.description : input.description,
+    storage_limit: input.storageLimit === undefined ? before.storage_limit : input.storageLimit,
+    max_file_size: input.maxFileSize ?? before.max_file_size,
+    allowed_mimes:
+      input.allowedMimes === undefined
+        ? before.allowed_mimes
+        : (input.allowedMimes ?? []).map((mime) => mime.toLowerCase()),
+  };
+}
+
+const factsOf = (row: PlanRow): PlanFacts => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  storageLimit: row.storage_limit,
+  maxFileSize: row.max_file_size,
+  allowedMimes: row.allowed_mimes,
+  isDefault: row.is_default,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

@@ -1,0 +1,65 @@
+// Statements on plans. What must be one at a time within a project takes the lock on the project's row first.
+import type { PageRequest } from '../../contract/paging.ts';
+import { oneMore } from '../../contract/paging.ts';
+import { type Sql, sql } from '../../platform/db/sql.ts';
+
+export interface PlanRow {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly storage_limit: number | null;
+  readonly max_file_size: number;
+  readonly allowed_mimes: string[];
+  readonly is_default: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export type PlanValues = Pick<
+  PlanRow,
+  'name' | 'description' | 'storage_limit' | 'max_file_size' | 'allowed_mimes'
+>;
+
+const columns = sql`id, name, description, storage_limit, max_file_size, allowed_mimes, is_default, created_at, updated_at`;
+
+export const lockPlans = (projectId: string): Sql =>
+  sql`select id from projects where id = ${projectId} for no key update`;
+
+export const listPlans = (projectId: string, after: Sql, page: PageRequest): Sql => sql`
+  select ${columns} from plans where project_id = ${projectId}${after}
+  order by created_at desc, id desc limit ${oneMore(page)}`;
+
+export const findPlan = (projectId: string, planId: string): Sql => sql`
+  select ${columns} from plans where project_id = ${projectId} and id = ${planId}`;
+
+/** The given plans, and the default one whatever was given. */
+export const listPlansInForce = (projectId: string, planIds: readonly string[]): Sql => sql`
+  select ${columns} from plans where project_id = ${projectId} and (id = any(${planIds}::uuid[]) or is_default)`;
+
+export const insertPlan = (projectId: string, plan: PlanValues): Sql => sql`
+  insert into plans (project_id, name, description, storage_limit, max_file_size, allowed_mimes, is_default)
+  values (${projectId}, ${plan.name}, ${plan.description}, ${plan.storage_limit}, ${plan.max_file_size},
+    ${plan.allowed_mimes}, not exists (select from plans where project_id = ${projectId}))
+  returning ${columns}`;
+
+export const updatePlan = (projectId: string, planId: string, plan: PlanValues): Sql => sql`
+  update plans set name = ${plan.name}, description = ${plan.description}, storage_limit = ${plan.storage_limit},
+    max_file_size = ${plan.max_file_size}, allowed_mimes = ${plan.allowed_mimes}, updated_at = now()
+  where project_id = ${projectId} and id = ${planId} returning ${columns}`;
+
+export const deletePlan = (projectId: string, planId: string): Sql => sql`
+  delete from plans where project_id = ${projectId} and id = ${planId} returning ${columns}`;
+
+/** Two steps, because the unique index on the default looks at every row as it changes. */
+export const unmarkDefault = (projectId: string): Sql => sql`
+  update plans set is_default = false, updated_at = now() where project_id = ${projectId} and is_default`;
+
+export const markDefault = (projectId: string, planId: string): Sql => sql`
+  update plans set is_default = true, updated_at = now()
+  where project_id = ${projectId} and id = ${planId} returning ${columns}`;
+
+export const markOldestDefault = (projectId: string): Sql => sql`
+  update plans set is_default = true, updated_at = now()
+  where id = (select id from plans where project_id = ${projectId} order by created_at, id limit 1)
+    and project_id = ${projectId}
+    and not exists (select from plans where project_id = ${projectId} and is_default)`;

@@ -1,0 +1,51 @@
+// Plans as HTTP shows them.
+import { type Static, Type } from 'typebox';
+import type { PlanFacts } from '../../contract/subject.ts';
+import { Bytes, Name, Nullable, resourceFields } from '../../contract/wire.ts';
+
+const AllowedMimes = Type.Array(
+  Type.String({ maxLength: 127, pattern: '^([\\w.+-]+|\\*)/([\\w.+-]+|\\*)$', examples: ['image/*'] }),
+  {
+    maxItems: 100,
+    description: 'MIME types, or type/* for a whole family; an empty list allows every type.',
+    examples: [['image/*', 'application/pdf']],
+  },
+);
+const Description = Type.String({ maxLength: 2000, examples: ['For small teams'] });
+const StorageLimit = Bytes('What one user may store; unlimited when absent or null.');
+const MaxFileSize = Bytes('The largest single file.');
+
+export const PlanView = Type.Object({
+  ...resourceFields,
+  name: Name,
+  description: Nullable(Description),
+  storageLimit: Nullable(StorageLimit),
+  maxFileSize: MaxFileSize,
+  allowedMimes: AllowedMimes,
+  is_default: Type.Boolean({ examples: [true] }),
+});
+
+export const NewPlan = Type.Object({
+  name: Name,
+  description: Type.Optional(Nullable(Description)),
+  storageLimit: Type.Optional(Nullable(StorageLimit)),
+  maxFileSize: MaxFileSize,
+  allowedMimes: Type.Optional(Nullable(AllowedMimes)),
+});
+
+export const PlanChange = Type.Partial(NewPlan);
+
+export type PlanChangeInput = Static<typeof PlanChange>;
+export type NewPlanInput = Static<typeof NewPlan>;
+
+export const viewPlan = (plan: PlanFacts): Static<typeof PlanView> => ({
+  id: plan.id,
+  name: plan.name,
+  description: plan.description,
+  storageLimit: plan.storageLimit,
+  maxFileSize: plan.maxFileSize,
+  allowedMimes: [...plan.allowedMimes],
+  is_default: plan.isDefault,
+  created_at: plan.createdAt,
+  updated_at: plan.updatedAt,
+});

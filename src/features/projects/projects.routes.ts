@@ -1,0 +1,186 @@
+// Projects over HTTP, for the admin.
+import { type Static, Type } from 'typebox';
+import { route } from '../../contract/route.ts';
+import {
+  ApiKey,
+  Email,
+  Listing,
+  Name,
+  Nullable,
+  Page,
+  Password,
+  RateLimitMax,
+  RateLimitWindow,
+  resourceFields,
+  Uuid,
+} from '../../contract/wire.ts';
+import { invalid } from '../../kernel/error.ts';
+import {
+  changeProject,
+  createProject,
+  listAllProjects,
+  readProject,
+  removeProject,
+  rotateProjectKeys,
+  setProjectActive,
+} from './projects.service.ts';
+import type { ProjectRow } from './projects.sql.ts';
+
+const ProjectView = Type.Object({
+  ...resourceFields,
+  name: Name,
+  email: Email,
+  active: Type.Boolean({ examples: [true] }),
+  rateLimitMax: Nullable(RateLimitMax),
+  rateLimitWindow: Nullable(RateLimitWindow),
+});
+
+const viewProject = (row: ProjectRow): Static<typeof ProjectView> => ({
+  id: row.id,
+  name: row.name,
+  email: row.email,
+  active: row.active,
+  rateLimitMax: row.rate_limit_max,
+  rateLimitWindow: row.rate_limit_window,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});
+
+const params = Type.Object({ projectId: Uuid });
+const oneProject = Type.Object({ project: ProjectView });
+const projectWithKey = Type.Object({ project: ProjectView, api_key: ApiKey });
+const access = { actors: ['admin'] } as const;
+
+const changeable = ['name', 'email', 'rateLimitMax', 'rateLimitWindow'] as const;
+
+export const projectRoutes = [
+  route(
+    {
+      id: 'projects.list',
+      method: 'GET',
+      path: '/admin/projects',
+      summary: 'List projects',
+      access,
+      audit: null,
+      query: Page(),
+      returns: { status: 200, body: Listing('projects', ProjectView) },
+      errors: [],
+    },
+    async ({ deps, query }) => {
+      const { rows, next_cursor } = await listAllProjects(deps, query);
+      return { projects: rows.map(viewProject), next_cursor };
+    },
+  ),
+  route(
+    {
+      id: 'projects.create',
+      method: 'POST',
+      path: '/admin/projects',
+      summary: 'Create a project with its account and first key',
+      access,
+      audit: 'project.create',
+      body: Type.Object({ name: Name, email: Email, password: Password(8) }),
+      returns: { status: 201, body: projectWithKey },
+      errors: ['CONFLICT'],
+    },
+    async ({ deps, body, audit }) => {
+      const { project, plain } = await createProject(deps, body, audit);
+      return { project: viewProject(project), api_key: plain };
+    },
+  ),
+  route(
+    {
+      id: 'projects.read',
+      method: 'GET',
+      path: '/admin/projects/:projectId',
+      summary: 'Read a project',
+      access,
+      audit: null,
+      params,
+      returns: { status: 200, body: oneProject },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, params: { projectId } }) => ({
+      project: viewProject(await readProject(deps.db, projectId)),
+    }),
+  ),
+  route(
+    {
+      id: 'projects.update',
+      method: 'PATCH',
+      path: '/admin/projects/:projectId',
+      summary: 'Change name, e-mail or rate tier of a project',
+      access,
+      audit: 'project.update',
+      params,
+      body: Type.Partial(
+        Type.Object({
+          name: Name,
+          email: Email,
+          rateLimitMax: Nullable(RateLimitMax),
+          rateLimitWindow: Nullable(RateLimitWindow),
+        }),
+      ),
+      returns: { status: 200, body: oneProject },
+      errors: ['NOT_FOUND', 'CONFLICT'],
+    },
+    async ({ deps, params: { projectId }, body, audit }) => {
+      if (changeable.every((field) => body[field] === undefined)) {
+        throw invalid(422, [
+          { path: 'body', message: `give at least one of ${changeable.join(', ')}`, code: 'required' },
+        ]);
+      }
+      return { project: viewProject(await changeProject(deps, projectId, body, audit)) };
+    },
+  ),
+  route(
+    {
+      id: 'projects.setStatus',
+      method: 'PATCH',
+      path: '/admin/projects/:projectId/status',
+      summary: 'Activate or deactivate a project',
+      description: 'While a project is inactive, its keys, sessions and tokens are refused with 403.',
+      access,
+      audit: 'project.update',
+      params,
+      body: Type.Object({ active: Type.Boolean({ examples: [false] }) }),
+      returns: { status: 200, body: oneProject },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, params: { projectId }, body, audit }) => ({
+      project: viewProject(await setProjectActive(deps, projectId, body.active, audit)),
+    }),
+  ),
+  route(
+    {
+      id: 'projects.rotateKey',
+      method: 'POST',
+      path: '/admin/projects/:projectId/rotate-key',
+      summary: 'Replace all keys of a project with one new key',
+      access,
+      audit: 'api_key.create',
+      params,
+      returns: { status: 200, body: projectWithKey },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, params: { projectId }, audit }) => {
+      const { project, plain } = await rotateProjectKeys(deps, projectId, audit);
+      return { project: viewProject(project), api_key: plain };
+    },
+  ),
+  route(
+    {
+      id: 'projects.delete',
+      method: 'DELETE',
+      path: '/admin/projects/:projectId',
+      summary: 'Delete a project with everything in it',
+      description: 'Its audit rows stay, with a null project_id.',
+      access,
+      audit: 'project.delete',
+      params,
+      returns: { status: 204 },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, params: { projectId }, audit }) => removeProject(deps, projectId, audit),
+  ),
+];

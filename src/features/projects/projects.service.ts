@@ -1,0 +1,140 @@
+// Projects, as the admin manages them.
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
+import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts';
+import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
+import {
+  deleteProject,
+  findProject,
+  insertProject,
+  listProjects,
+  lockProject,
+  type ProjectRow,
+  updateProject,
+  updateProjectActive,
+} from './projects.sql.ts';
+
+interface WithKey {
+  readonly project: ProjectRow;
+  readonly plain: string;
+}
+
+export interface ProjectChange {
+  readonly name?: string;
+  readonly email?: string;
+  readonly rateLimitMax?: number | null;
+  readonly rateLimitWindow?: number | null;
+}
+
+const list = 'projects';
+
+export async function listAllProjects(deps: Deps, page: PageRequest) {
+  const rows = await deps.db.read<ProjectRow>(listProjects(afterCursor(deps, list, page.cursor), page));
+  return pageOf(deps, list, rows, page.limit);
+}
+
+export async function readProject(db: Queryable, projectId: string): Promise<ProjectRow> {
+  const [row] = await db.query<ProjectRow>(findProject(projectId));
+  if (!row) throw notFound();
+  return row;
+}
+
+export async function createProject(
+  deps: Deps,
+  input: { readonly name: string; readonly email: string; readonly password: string },
+  audit: AuditStamp,
+): Promise<WithKey> {
+  const passwordHash = await deps.passwords.hash(input.password);
+  return deps.db.transaction(async (tx) => {
+    const [row] = await tx.query<{ id: string }>(insertProject(input.name));
+    const { id } = row as { id: string };
+    await addAccount(tx, id, input.email, passwordHash);
+    const { plain } = await issueKey(tx, id, null, null);
+    await recordAudit(
+      tx,
+      { ...audit, projectId: id },
+      about(id, { new: { name: input.name, email: input.email } }),
+    );
+    return { project: await readProject(tx, id), plain };
+  });
+}
+
+export async function changeProject(
+  deps: Deps,
+  projectId: string,
+  change: ProjectChange,
+  audit: AuditStamp,
+): Promise<ProjectRow> {
+  return deps.db.transaction(async (tx) => {
+    const before = await lockedProject(tx, projectId);
+    await tx.query(
+      updateProject(projectId, {
+        name: change.name ?? before.name,
+        rate_limit_max: change.rateLimitMax === undefined ? before.rate_limit_max : change.rateLimitMax,
+        rate_limit_window:
+          change.rateLimitWindow === undefined ? before.rate_limit_window : change.rateLimitWindow,
+      }),
+    );
+    if (change.email !== undefined) await changeAccountEmail(tx, projectId, change.email);
+    const after = await readProject(tx, projectId);
+    await recordAudit(tx, { ...audit, projectId }, about(projectId, changeOf({ ...before }, { ...after })));
+    return after;
+  });
+}
+
+export async function setProjectActive(
+  deps: Deps,
+  projectId: string,
+  active: boolean,
+  audit: AuditStamp,
+): Promise<ProjectRow> {
+  return deps.db.transaction(async (tx) => {
+    const before = await lockedProject(tx, projectId);
+    await tx.query(updateProjectActive(projectId, active));
+    await recordAudit(
+      tx,
+      { ...audit, projectId },
+      about(projectId, { old: { active: before.active }, new: { active } }),
+    );
+    return readProject(tx, projectId);
+  });
+}
+
+export async function rotateProjectKeys(deps: Deps, projectId: string, audit: AuditStamp): Promise<WithKey> {
+  return deps.db.transaction(async (tx) => {
+    const project = await lockedProject(tx, projectId);
+    const { key, plain, ended } = await replaceProjectKeys(tx, projectId);
+    const metadata = { rotated: true, keys_ended: ended };
+    await recordAudit(tx, { ...audit, projectId }, { resourceType: 'api_key', resourceId: key.id, metadata });
+    return { project, plain };
+  });
+}
+
+export async function removeProject(deps: Deps, projectId: string, audit: AuditStamp): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const before = await lockedProject(tx, projectId);
+    await tx.query(deleteProject(projectId));
+    await recordAudit(
+      tx,
+      { ...audit, projectId },
+      about(projectId, { old: { name: before.name, email: before.email } }),
+    );
+  });
+}
+
+const notFound = () => new PakhusError('NOT_FOUND', 'There is no such project');
+
+const about = (projectId: string, metadata: object) => ({
+  resourceType: 'project',
+  resourceId: projectId,
+  metadata: metadata as Record<string, unknown>,
+});
+
+async function lockedProject(tx: Transaction, projectId: string): Promise<ProjectRow> {
+  await tx.query(lockProject(projectId));
+  return readProject(tx, projectId);
+}

@@ -1,0 +1,73 @@
+// Settings of the installation, over HTTP.
+import { Type } from 'typebox';
+import { route } from '../../contract/route.ts';
+import { RateLimitMax, RateLimitWindow } from '../../contract/wire.ts';
+import { readRate, readRetention, writeRate, writeRetention } from './settings.service.ts';
+
+const access = { actors: ['admin'] } as const;
+const Retention = Type.Object({
+  retention_days: Type.Integer({
+    minimum: 1,
+    maximum: 3650,
+    description: 'Audit rows older than this are purged daily.',
+    examples: [365],
+  }),
+});
+const Rate = Type.Object({ max: RateLimitMax, window_ms: RateLimitWindow });
+
+export const settingsRoutes = [
+  route(
+    {
+      id: 'settings.readAuditRetention',
+      method: 'GET',
+      path: '/admin/settings/audit-retention',
+      summary: 'How long audit rows are kept',
+      access,
+      audit: null,
+      returns: { status: 200, body: Retention },
+      errors: [],
+    },
+    async ({ deps }) => readRetention(deps.db),
+  ),
+  route(
+    {
+      id: 'settings.writeAuditRetention',
+      method: 'PUT',
+      path: '/admin/settings/audit-retention',
+      summary: 'Set how long audit rows are kept',
+      access,
+      audit: 'settings.update',
+      body: Retention,
+      returns: { status: 200, body: Retention },
+      errors: [],
+    },
+    async ({ deps, body, audit }) => writeRetention(deps, body, audit),
+  ),
+  route(
+    {
+      id: 'settings.readRateLimit',
+      method: 'GET',
+      path: '/admin/settings/rate-limit',
+      summary: 'The rate limit of integrations that have no other',
+      access,
+      audit: null,
+      returns: { status: 200, body: Rate },
+      errors: [],
+    },
+    async ({ deps }) => readRate(deps),
+  ),
+  route(
+    {
+      id: 'settings.writeRateLimit',
+      method: 'PUT',
+      path: '/admin/settings/rate-limit',
+      summary: 'Set the rate limit of integrations that have no other',
+      access,
+      audit: 'settings.update',
+      body: Rate,
+      returns: { status: 200, body: Rate },
+      errors: [],
+    },
+    async ({ deps, body, audit }) => writeRate(deps, body, audit),
+  ),
+];

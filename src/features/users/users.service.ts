@@ -1,0 +1,137 @@
+// End-users of a project.
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import type { PlanFacts, Subject } from '../../contract/subject.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
+import { recordAudit } from '../audit/audit.service.ts';
+import { planNotFound, plansInForce } from '../plans/plans.service.ts';
+import {
+  deleteUser,
+  findPlanInForce,
+  insertUser,
+  listUsers,
+  lockUser,
+  type UserRow,
+  updateUser,
+  updateUserPlan,
+} from './users.sql.ts';
+
+export async function listProjectUsers(deps: Deps, projectId: string, page: PageRequest) {
+  const list = `users:${projectId}`;
+  const rows = await deps.db.read<UserRow>(listUsers(projectId, afterCursor(deps, list, page.cursor), page));
+  const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
+  const planOf = await plansInForce(
+    deps.db,
+    projectId,
+    kept.map((row) => row.plan_id),
+  );
+  return { users: kept.map((row) => subjectOf(row, planOf(row.plan_id))), next_cursor };
+}
+
+export async function createUser(
+  deps: Deps,
+  projectId: string,
+  input: { readonly externalId: string; readonly planId?: string | null },
+  audit: AuditStamp,
+): Promise<Subject> {
+  return deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .query<UserRow>(insertUser(projectId, input.externalId, input.planId ?? null))
+      .catch(explainConflict);
+    const user = await withPlan(tx, projectId, row as UserRow);
+    const metadata = { new: { external_id: user.externalId, plan_id: user.plan?.id ?? null } };
+    await recordAudit(tx, audit, { resourceType: 'user', resourceId: user.id, userId: user.id, metadata });
+    return user;
+  });
+}
+
+export async function setUserActive(
+  deps: Deps,
+  projectId: string,
+  userId: string,
+  active: boolean | undefined,
+  audit: AuditStamp,
+): Promise<Subject> {
+  return deps.db.transaction(async (tx) => {
+    const before = await lockedUser(tx, projectId, userId);
+    const [after] = await tx.query<UserRow>(updateUser(projectId, userId, active ?? before.active));
+    const metadata = { old: { active: before.active }, new: { active: active ?? before.active } };
+    await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
+    return withPlan(tx, projectId, after as UserRow);
+  });
+}
+
+export async function assignPlan(
+  deps: Deps,
+  projectId: string,
+  userId: string,
+  planId: string,
+  audit: AuditStamp,
+): Promise<Subject> {
+  return deps.db.transaction(async (tx) => {
+    const before = await lockedUser(tx, projectId, userId);
+    const [after] = await tx.query<UserRow>(updateUserPlan(projectId, userId, planId)).catch(explainConflict);
+    const metadata = { old: { plan_id: before.plan_id }, new: { plan_id: planId } };
+    await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
+    return withPlan(tx, projectId, after as UserRow);
+  });
+}
+
+export async function removeUser(
+  deps: Deps,
+  projectId: string,
+  userId: string,
+  audit: AuditStamp,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const [row] = await tx.query<UserRow>(deleteUser(projectId, userId));
+    if (!row) throw userGone();
+    const metadata = { old: { external_id: row.external_id, used_bytes: row.used_bytes } };
+    await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
+  });
+}
+
+/** The id of the plan that a user is under, or null. */
+export async function planOfUser(deps: Deps, projectId: string, userId: string): Promise<string | null> {
+  const [row] = await deps.db.read<{ plan_id: string | null }>(findPlanInForce(projectId, userId));
+  return row?.plan_id ?? null;
+}
+
+const userGone = () => new PakhusError('NOT_FOUND', 'There is no such user in this project');
+
+/** Deleted between authentication and this moment: still an ordinary 404. */
+async function lockedUser(tx: Transaction, projectId: string, userId: string): Promise<UserRow> {
+  const [row] = await tx.query<UserRow>(lockUser(projectId, userId));
+  if (!row) throw userGone();
+  return row;
+}
+
+function explainConflict(error: unknown): never {
+  switch (brokenConstraint(error)) {
+    case 'users_external_id_unique':
+      throw new PakhusError('CONFLICT', 'A user with this external id exists already in this project', {
+        details: { field: 'external_id' },
+      });
+    case 'users_plan':
+      throw planNotFound();
+    default:
+      throw error;
+  }
+}
+
+async function withPlan(tx: Transaction, projectId: string, row: UserRow): Promise<Subject> {
+  const planOf = await plansInForce(tx, projectId, [row.plan_id]);
+  return subjectOf(row, planOf(row.plan_id));
+}
+
+const subjectOf = (row: UserRow, plan: PlanFacts | null): Subject => ({
+  id: row.id,
+  externalId: row.external_id,
+  active: row.active,
+  usedBytes: row.used_bytes,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  plan,
+});

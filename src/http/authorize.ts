@@ -1,0 +1,58 @@
+// May this actor call this route, and for this end-user? What a delegated token may not see answers exactly
+// like what does not exist.
+import { type Actor, type ActorKind, grantOf, pinnedUserOf } from '../contract/actor.ts';
+import type { GuardedAccess } from '../contract/route.ts';
+import { holds } from '../contract/scope.ts';
+import type { Settings } from '../contract/settings.ts';
+import type { Subject } from '../contract/subject.ts';
+import { PakhusError } from '../kernel/error.ts';
+import type { Logger } from '../platform/log.ts';
+
+export function authorizeActor(actor: Actor, access: GuardedAccess): void {
+  if (!access.actors.includes(actor.kind)) {
+    throw new PakhusError(
+      'FORBIDDEN',
+      `This needs ${access.actors.map((kind) => callerNames[kind]).join(' or ')}`,
+      {
+        details: { allowed: access.actors },
+      },
+    );
+  }
+  if (access.session && !('session' in actor && actor.session !== null)) {
+    throw new PakhusError('FORBIDDEN', 'This needs a session: log in, an API key will not do');
+  }
+}
+
+const callerNames: Readonly<Record<ActorKind, string>> = {
+  admin: 'an admin session',
+  project: 'a project session or project key',
+  integration: 'an integration key',
+  user: 'a user token',
+  space: 'a space token',
+};
+
+export function refuseForeignSubject(actor: Actor, subject: Subject | null): void {
+  const pinned = pinnedUserOf(actor);
+  if (pinned !== null && subject?.id !== pinned) throw userNotFound();
+}
+
+export function authorizeScope(
+  actor: Actor,
+  access: GuardedAccess,
+  mode: Settings['SCOPE_ENFORCEMENT'],
+  log: Logger,
+): void {
+  const { scope } = access;
+  if (!scope || mode === 'off' || holds(grantOf(actor), scope)) return;
+  if (mode === 'enforce') {
+    throw new PakhusError('FORBIDDEN', `The credential lacks the scope ${scope}`, {
+      details: { missing_scope: scope },
+    });
+  }
+  log.warn(
+    { missing_scope: scope, actor: actor.kind },
+    'a scope is missing; SCOPE_ENFORCEMENT=warn lets the request pass',
+  );
+}
+
+export const userNotFound = () => new PakhusError('NOT_FOUND', 'There is no such user in this project');

@@ -1,0 +1,38 @@
+// Which credential counts. An API key in the Authorization header is explicit and wins; otherwise the cookie,
+// then a Bearer token. The first one present decides: a bad cookie gets no second chance.
+import type { IncomingHttpHeaders } from 'node:http';
+import { unauthorized } from '../features/credentials/credentials.service.ts';
+import { looksLikeApiKey } from '../kernel/secret.ts';
+
+export interface PresentedCredential {
+  readonly value: string;
+  readonly byCookie: boolean;
+}
+
+export function presentedCredential(headers: IncomingHttpHeaders): PresentedCredential | null {
+  const bearer = bearerOf(headers.authorization);
+  if (bearer !== null && looksLikeApiKey(bearer)) return { value: bearer, byCookie: false };
+  const cookie = cookieOf(headers.cookie, 'token');
+  if (cookie !== null) {
+    if (looksLikeApiKey(cookie)) throw unauthorized();
+    return { value: cookie, byCookie: true };
+  }
+  return bearer === null ? null : { value: bearer, byCookie: false };
+}
+
+function bearerOf(authorization: string | undefined): string | null {
+  return /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1] ?? null;
+}
+
+function cookieOf(header: string | undefined, name: string): string | null {
+  for (const pair of (header ?? '').split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+  }
+  return null;
+}
+
+export function sessionCookie(token: string | null, maxAgeSeconds: number, secure: boolean): string {
+  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${token === null ? 0 : maxAgeSeconds}`;
+  return `token=${token ?? ''}; ${attributes}${secure ? '; Secure' : ''}`;
+}

@@ -1,0 +1,77 @@
+// Every refusal and every failure leaves as the one envelope. Nothing of a bug is shown; all of it is logged.
+import type { FastifyError } from 'fastify';
+import { invalid, PakhusError } from '../kernel/error.ts';
+
+export interface ErrorEnvelope {
+  readonly error: { readonly code: string; readonly message: string; readonly details: object };
+}
+
+export const envelopeOf = ({ code, message, details }: PakhusError): ErrorEnvelope => ({
+  error: { code, message, details },
+});
+
+/** What the caller is told of anything that was thrown. */
+export function toPakhusError(thrown: unknown): PakhusError {
+  if (thrown instanceof PakhusError) return thrown;
+  const known = refusalsOfFastify[(thrown as FastifyError | undefined)?.code ?? ''];
+  if (known) return known();
+  return new PakhusError(
+    'INTERNAL_ERROR',
+    'Something went wrong on our side; the log has it under this X-Request-Id',
+    {
+      cause: thrown,
+    },
+  );
+}
+
+const bodyIssue = (message: string, code: string) => invalid(422, [{ path: 'body', message, code }]);
+
+export const malformedBody = (why: string) => bodyIssue(`is not valid JSON: ${why}`, 'json');
+
+export const bodyTooLarge = () =>
+  new PakhusError('VALIDATION_ERROR', 'The body is too large: a JSON body may have 1 MiB at most', {
+    status: 413,
+    details: { issues: [{ path: 'body', message: 'is larger than 1 MiB', code: 'size' }] },
+  });
+
+const refusalsOfFastify: Readonly<Record<string, () => PakhusError>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    bodyIssue('has the wrong content type: send application/json', 'content_type'),
+  FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => bodyIssue('is not as long as Content-Length says', 'length'),
+  FST_ERR_BAD_URL: () =>
+    invalid(400, [{ path: 'path', message: 'is not validly percent-encoded', code: 'encoding' }]),
+  FST_ERR_MAX_PARAM_LENGTH: () =>
+    invalid(400, [{ path: 'path', message: 'holds a parameter that is too long', code: 'maxLength' }]),
+};
+
+export const routeNotFound = (method: string, path: string) =>
+  new PakhusError(
+    'NOT_FOUND',
+    `There is no ${method} ${path.slice(0, 200)}: /api/v1/openapi.json lists what there is`,
+  );
+
+/** The reply to bytes that never became a request; there is no framework around it any more. */
+export function rawRefusal(code: string | undefined): string {
+  const tooLarge = code === 'HPE_HEADER_OVERFLOW';
+  const [status, reason] = tooLarge ? [431, 'Request Header Fields Too Large'] : [400, 'Bad Request'];
+  const issue = {
+    path: 'request',
+    message: tooLarge ? 'has too large headers' : 'is not valid HTTP',
+    code: 'http',
+  };
+  const error = new PakhusError('VALIDATION_ERROR', `The request ${issue.message}`, {
+    status,
+    details: { issues: [issue] },
+  });
+  const body = JSON.stringify(envelopeOf(error));
+  return [
+    `HTTP/1.1 ${status} ${reason}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

@@ -1,0 +1,61 @@
+// Reads a JSON body: at most 1 MiB, within a time, and never one that poisons prototypes.
+import type { IncomingMessage } from 'node:http';
+import { PakhusError } from '../kernel/error.ts';
+import { bodyTooLarge, malformedBody } from './error-reply.ts';
+
+const bytesMax = 1024 * 1024;
+const readTimeMs = 30_000;
+
+/** An empty body counts as an empty object, so that what is missing is named field by field. */
+export async function readJsonBody(stream: IncomingMessage): Promise<unknown> {
+  const bytes = await readAll(stream);
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+  if (bytes.length === 0) return {};
+  try {
+    return JSON.parse(text.decode(bytes), refusePoison) as unknown;
+  } catch (error) {
+    throw malformedBody(
+      error instanceof TypeError ? 'it is not UTF-8' : (error as Error).message.slice(0, 120),
+    );
+  }
+}
+
+/** `__proto__` as a name would turn into a prototype somewhere down the road. */
+function refusePoison(key: string, value: unknown): unknown {
+  if (key === '__proto__') throw new SyntaxError('the name __proto__ is not allowed');
+  return value;
+}
+
+function readAll(stream: IncomingMessage): Promise<Buffer> {
+  const { promise, resolve, reject } = deferred<Buffer>();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Bytes that trickle in for ever would hold a connection for ever.
+  const timer = setTimeout(() => reject(tooSlow()), readTimeMs);
+  stream.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > bytesMax) return reject(bodyTooLarge());
+    chunks.push(chunk);
+  });
+  stream.on('end', () => resolve(Buffer.concat(chunks)));
+  stream.on('error', reject);
+  stream.on('close', () =>
+    reject(new PakhusError('VALIDATION_ERROR', 'The request ended before its body did')),
+  );
+  return promise.finally(() => clearTimeout(timer));
+}
+
+const tooSlow = () =>
+  new PakhusError('VALIDATION_ERROR', 'The body took too long to arrive: send it within 30 seconds', {
+    details: { issues: [{ path: 'body', message: 'took too long to arrive', code: 'time' }] },
+  });
+
+function deferred<Value>() {
+  let resolve: (value: Value) => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<Value>((keep, refuse) => {
+    resolve = keep;
+    reject = refuse;
+  });
+  return { promise, resolve, reject };
+}

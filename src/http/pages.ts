@@ -1,0 +1,54 @@
+// The interactive reference, from files on this machine only.
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { apiPrefix } from './route-table.ts';
+
+const assets: Readonly<Record<string, string>> = {
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui.css': 'text/css; charset=utf-8',
+};
+
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>Pakhus API reference</title>
+  <link rel="icon" href="data:,">
+  <link rel="stylesheet" href="${apiPrefix}/reference/assets/swagger-ui.css">
+</head>
+<body>
+  <div id="reference"></div>
+  <script src="${apiPrefix}/reference/assets/swagger-ui-bundle.js"></script>
+  <script src="${apiPrefix}/reference/assets/start.js"></script>
+</body>
+</html>`;
+
+const startScript = `SwaggerUIBundle({
+  url: '${apiPrefix}/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none',
+  validatorUrl: null, tryItOutEnabled: true, filter: true,
+});`;
+
+export function servePages(instance: FastifyInstance): void {
+  for (const path of ['/reference', '/docs']) {
+    instance.get(`${apiPrefix}${path}`, async (_request, reply) =>
+      send(reply, 'text/html; charset=utf-8', page),
+    );
+  }
+  instance.get(`${apiPrefix}/reference/assets/start.js`, async (_request, reply) =>
+    send(reply, 'text/javascript; charset=utf-8', startScript),
+  );
+  const require = createRequire(import.meta.url);
+  for (const [name, type] of Object.entries(assets)) {
+    instance.get(`${apiPrefix}/reference/assets/${name}`, async (_request, reply) =>
+      send(reply, type, await readFile(require.resolve(`swagger-ui-dist/${name}`))),
+    );
+  }
+}
+
+const send = (reply: FastifyReply, type: string, body: string | Buffer): FastifyReply =>
+  reply.type(type).header('content-security-policy', policy).header('cache-control', 'no-cache').send(body);

@@ -1,0 +1,187 @@
+// The way of a request through a route: CORS, credential, rate, authority; then the body is read; then
+// validation and the handler. A stranger learns no schema and costs no parsing.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Actor, attributionOf } from '../contract/actor.ts';
+import type { AuditStamp } from '../contract/audit.ts';
+import type { Call } from '../contract/call.ts';
+import type { Deps } from '../contract/deps.ts';
+import { isPublic, type Route } from '../contract/route.ts';
+import type { Subject } from '../contract/subject.ts';
+import {
+  type Caller,
+  identify,
+  type SubjectPath,
+  unauthorized,
+} from '../features/credentials/credentials.service.ts';
+import { invalid } from '../kernel/error.ts';
+import { isUuid } from '../kernel/id.ts';
+import { isStorableText } from '../kernel/text.ts';
+import { authorizeActor, authorizeScope, refuseForeignSubject, userNotFound } from './authorize.ts';
+import { clientAddress } from './client-address.ts';
+import {
+  type CorsHeaders,
+  callerCors,
+  exposedHeaders,
+  globalCors,
+  type OwnOrigin,
+  ownOriginOf,
+  refuseForgery,
+} from './cors.ts';
+import { presentedCredential, sessionCookie } from './credential.ts';
+import { limitIntegration, limitLogin } from './rate-limit.ts';
+import type { Endpoint, SubjectBy } from './route-table.ts';
+import { bodyValidator, parameterValidator, type Validator } from './validation.ts';
+
+/** What the first half of the way found out, kept on the request for the second half and for the log. */
+export interface Admission {
+  actor: Actor | null;
+  subject: Subject | null;
+}
+
+export interface Pipeline {
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  handle(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+}
+
+const unsafeMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+export function pipelineOf(
+  deps: Deps,
+  { route, subjectBy }: Endpoint,
+  admissions: WeakMap<FastifyRequest, Admission>,
+): Pipeline {
+  const validateParams = route.params && parameterValidator(route.params);
+  const validateQuery = route.query && parameterValidator(route.query);
+  const validateBody = route.body && !route.multipart ? bodyValidator(route.body) : undefined;
+  const isAuthRoute = route.path.startsWith('/auth/');
+
+  return {
+    async admit(request, reply) {
+      const caller = await admitCaller(deps, route, isAuthRoute, subjectBy, request, reply);
+      admissions.set(request, { actor: caller?.actor ?? null, subject: caller?.subject ?? null });
+    },
+    async handle(request, reply) {
+      const admission = admissions.get(request) as Admission;
+      const params = validated(request.params, validateParams);
+      const query = validated(request.query, validateQuery);
+      const body = validateBody ? validated(request.body ?? {}, validateBody) : null;
+      const call = callOf(deps, request, reply);
+      const context = {
+        deps,
+        ...admission,
+        user: admission.subject,
+        params,
+        query,
+        body,
+        call,
+        audit: stampOf(route, admission, call),
+      };
+      reply.code(route.returns.status);
+      const answer = await route.handle(context as never);
+      return reply.sent ? reply : answer;
+    },
+  };
+}
+
+async function admitCaller(
+  deps: Deps,
+  route: Route,
+  isAuthRoute: boolean,
+  subjectBy: SubjectBy,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Caller | null> {
+  const { headers, method } = request;
+  const globalOrigins = deps.settings.API_CORS_ALLOW_ORIGINS;
+  const unsafe = unsafeMethods.has(method);
+  sendCors(reply, globalCors(headers.origin, globalOrigins));
+  if (unsafe && isAuthRoute) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
+  if (route.loginLimited) await limitLogin(deps, addressOf(deps, request), reply);
+  if (isPublic(route.access)) return null;
+
+  const credential = presentedCredential(headers);
+  if (credential === null) throw unauthorized();
+  if (unsafe && credential.byCookie) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
+  const caller = await identify(deps, credential.value, subjectPathOf(request, subjectBy));
+  sendCors(reply, callerCors(headers.origin, caller.actor, credential.byCookie, caller.cors, globalOrigins));
+  if (caller.rate && route.path.startsWith('/project/')) await limitIntegration(deps, caller.rate, reply);
+  authorizeActor(caller.actor, route.access);
+  if (subjectBy) refuseForeignSubject(caller.actor, caller.subject);
+  authorizeScope(caller.actor, route.access, deps.settings.SCOPE_ENFORCEMENT, deps.log);
+  if (subjectBy) requireSubject(request, subjectBy, caller.subject);
+  return caller;
+}
+
+/** Null also for an id that no user can have; `requireSubject` says so, after the caller is known. */
+function subjectPathOf(request: FastifyRequest, subjectBy: SubjectBy): SubjectPath {
+  const { userId, externalId } = request.params as { userId?: string; externalId?: string };
+  if (subjectBy === 'userId') return isUuid(userId) ? { userId } : null;
+  return subjectBy === 'externalId' && externalId && isStorableText(externalId) ? { externalId } : null;
+}
+
+function requireSubject(request: FastifyRequest, subjectBy: SubjectBy, subject: Subject | null): void {
+  if (subject) return;
+  if (subjectBy === 'userId' && subjectPathOf(request, subjectBy) === null) {
+    throw invalid(400, [{ path: 'userId', message: 'must be a UUID', code: 'format' }]);
+  }
+  throw userNotFound();
+}
+
+function validated(given: unknown, validate: Validator | undefined): Record<string, unknown> {
+  if (!validate) return {};
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw invalid(422, [{ path: 'body', message: 'must be a JSON object', code: 'type' }]);
+  }
+  // A copy without a prototype's surprises; query objects of the parser have none at all.
+  const fields = { ...given } as Record<string, unknown>;
+  validate(fields);
+  return fields;
+}
+
+const addressOf = (deps: Deps, request: FastifyRequest) =>
+  clientAddress(request.headers, request.socket.remoteAddress, deps.settings.TRUST_PROXY_HOPS);
+
+const ownOrigin = (deps: Deps, { headers }: FastifyRequest): OwnOrigin =>
+  ownOriginOf(deps.settings.PUBLIC_URL, headers.host, headers['x-forwarded-proto'] as string | undefined);
+
+function sendCors(reply: FastifyReply, cors: CorsHeaders | null): void {
+  if (!cors) return;
+  reply.header('access-control-allow-origin', cors.allowOrigin);
+  reply.header('access-control-expose-headers', exposedHeaders);
+  if (cors.credentials) reply.header('access-control-allow-credentials', 'true');
+}
+
+const userAgentMax = 512;
+
+function callOf(deps: Deps, request: FastifyRequest, reply: FastifyReply): Call {
+  const origin = ownOrigin(deps, request).url;
+  return {
+    requestId: request.id,
+    ipAddress: addressOf(deps, request),
+    userAgent: request.headers['user-agent']?.slice(0, userAgentMax) ?? null,
+    origin,
+    headers: request.headers,
+    raw: request.raw,
+    setHeader: (name, value) => void reply.header(name, value),
+    setStatus: (status) => void reply.code(status),
+    setSessionCookie(token, expiresAtMs = 0) {
+      const maxAgeSeconds = Math.max(0, Math.floor((expiresAtMs - deps.clock()) / 1000));
+      reply.header('set-cookie', sessionCookie(token, maxAgeSeconds, origin.startsWith('https:')));
+    },
+    stream: (body) => void reply.serializer((payload) => payload as string).send(body),
+  };
+}
+
+/** Routes that record nothing still get a stamp, for the parts of them that do. */
+function stampOf(route: Route, { actor }: Admission, call: Call): AuditStamp {
+  const who = actor
+    ? attributionOf(actor)
+    : { actorType: 'project' as const, actorId: null, actorKeyId: null };
+  return {
+    action: route.audit ?? 'audit.read',
+    projectId: actor && 'projectId' in actor ? actor.projectId : null,
+    ...who,
+    ipAddress: call.ipAddress,
+    userAgent: call.userAgent,
+  };
+}

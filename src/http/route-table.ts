@@ -1,0 +1,55 @@
+// Every route there is, in one list. Each `:user` route stands for two paths.
+
+import type { Route } from '../contract/route.ts';
+import { accountRoutes } from '../features/accounts/accounts.routes.ts';
+import { auditRoutes } from '../features/audit/audit.routes.ts';
+import { healthRoutes } from '../features/health/health.routes.ts';
+import { integrationRoutes } from '../features/integrations/integrations.routes.ts';
+import { keyRoutes } from '../features/keys/keys.routes.ts';
+import { planRoutes } from '../features/plans/plans.routes.ts';
+import { projectRoutes } from '../features/projects/projects.routes.ts';
+import { settingsRoutes } from '../features/settings/settings.routes.ts';
+import { tokenRoutes } from '../features/tokens/tokens.routes.ts';
+import { userRoutes } from '../features/users/users.routes.ts';
+
+export const apiPrefix = '/api/v1';
+
+export const routes: readonly Route[] = [
+  ...healthRoutes,
+  ...accountRoutes,
+  ...projectRoutes,
+  ...settingsRoutes,
+  ...auditRoutes,
+  ...keyRoutes,
+  ...integrationRoutes,
+  ...planRoutes,
+  ...userRoutes,
+  ...tokenRoutes,
+];
+
+export type SubjectBy = 'userId' | 'externalId' | null;
+
+export interface Endpoint {
+  readonly route: Route;
+  /** Below the prefix, with parameters as `:name`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly subjectBy: SubjectBy;
+}
+
+/** The paths of a route: itself, or both twins of `:user`. */
+export function endpointsOf(route: Route): readonly Endpoint[] {
+  const { path, id } = route;
+  if (!/\/:user(\/|$)/.test(path)) return [{ route, path, operationId: id, subjectBy: null }];
+  return [
+    { route, path: path.replace('/:user', '/:userId'), operationId: id, subjectBy: 'userId' },
+    {
+      route,
+      path: path.replace('/:user', '/ext/:externalId'),
+      operationId: `${id}.ext`,
+      subjectBy: 'externalId',
+    },
+  ];
+}
+
+export const endpoints: readonly Endpoint[] = routes.flatMap(endpointsOf);

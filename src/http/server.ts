@@ -1,0 +1,158 @@
+// The HTTP server: hooks that hold for every response, the routes of the table, and the pages.
+import { Socket } from 'node:net';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { Deps } from '../contract/deps.ts';
+import { newId } from '../kernel/id.ts';
+import { allowedMethods, preflightCors } from './cors.ts';
+import { envelopeOf, rawRefusal, routeNotFound, toPakhusError } from './error-reply.ts';
+import { readJsonBody } from './json-body.ts';
+import { serveOpenApi } from './openapi.ts';
+import { servePages } from './pages.ts';
+import { type Admission, pipelineOf } from './pipeline.ts';
+import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
+
+export interface HttpServer {
+  readonly instance: FastifyInstance;
+  /** Resolves to the base URL. */
+  listen(host: string, port: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+const saneRequestId = /^[\w.:/+=-]{1,128}$/;
+
+export function createHttpServer(deps: Deps): HttpServer {
+  const admissions = new WeakMap<FastifyRequest, Admission>();
+  const instance = fastify({
+    logger: false,
+    genReqId: (raw) => {
+      const given = raw.headers['x-request-id'];
+      return typeof given === 'string' && saneRequestId.test(given) ? given : newId();
+    },
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false },
+    bodyLimit: 1024 * 1024,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    frameworkErrors: (error, _request, reply) => sendError(deps, error, reply),
+    clientErrorHandler: (error, socket) => {
+      if (socket instanceof Socket && socket.writable)
+        socket.end(rawRefusal((error as NodeJS.ErrnoException).code));
+      else socket.destroy();
+    },
+    // Honest large uploads take longer than any limit on the whole; idle sockets are cut instead.
+    requestTimeout: 0,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    http: { headersTimeout: 20_000, maxHeaderSize: 16 * 1024 },
+  });
+  let draining = false;
+
+  instance.addHook('onRequest', async (request, reply) => {
+    setCommonHeaders(deps, request, reply);
+    if (draining) reply.header('connection', 'close');
+  });
+  instance.addHook('onResponse', async (request, reply) =>
+    logRequest(deps, request, reply, admissions.get(request)),
+  );
+  instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
+  instance.setNotFoundHandler((request, reply) =>
+    sendError(deps, routeNotFound(request.method, pathOf(request)), reply),
+  );
+  instance.removeAllContentTypeParsers();
+  instance.addContentTypeParser('application/json', (request: FastifyRequest) => readJsonBody(request.raw));
+  // Handlers of multipart routes read the stream themselves.
+  instance.addContentTypeParser('multipart/form-data', async () => null);
+  instance.options('*', async (request, reply) => answerPreflight(deps, request, reply));
+
+  for (const endpoint of endpoints) addRoute(instance, deps, endpoint, admissions);
+  serveOpenApi(instance, deps.version);
+  servePages(instance);
+
+  return {
+    instance,
+    listen: (host, port) => instance.listen({ host, port }),
+    async close() {
+      draining = true;
+      await instance.close();
+    },
+  };
+}
+
+function addRoute(
+  instance: FastifyInstance,
+  deps: Deps,
+  endpoint: Endpoint,
+  admissions: WeakMap<FastifyRequest, Admission>,
+): void {
+  const { route } = endpoint;
+  const { status, body } = route.returns;
+  const pipeline = pipelineOf(deps, endpoint, admissions);
+  instance.route({
+    method: route.method,
+    url: `${apiPrefix}${endpoint.path}`,
+    onRequest: pipeline.admit,
+    handler: pipeline.handle,
+    schema: body ? { response: { [status]: body } } : {},
+  });
+}
+
+function setCommonHeaders(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  reply.header('vary', 'Origin');
+  reply.header('cache-control', 'no-store');
+  reply.header('x-content-type-options', 'nosniff');
+  reply.header('x-frame-options', 'DENY');
+  reply.header('referrer-policy', 'no-referrer');
+  reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
+  if (deps.settings.PUBLIC_URL?.startsWith('https:'))
+    reply.header('strict-transport-security', 'max-age=31536000');
+}
+
+function sendError(deps: Deps, thrown: unknown, reply: FastifyReply): FastifyReply {
+  const error = toPakhusError(thrown);
+  if (error.status >= 500)
+    deps.log.error({ err: error.cause ?? error, request_id: reply.request.id }, error.message);
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
+  return reply
+    .code(error.status)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(envelopeOf(error));
+}
+
+function answerPreflight(deps: Deps, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { allowOrigin, credentials } = preflightCors(
+    request.headers.origin,
+    deps.settings.API_CORS_ALLOW_ORIGINS,
+  );
+  const wanted = request.headers['access-control-request-headers'];
+  reply.header('access-control-allow-origin', allowOrigin);
+  if (credentials) reply.header('access-control-allow-credentials', 'true');
+  reply.header('access-control-allow-methods', allowedMethods);
+  reply.header('access-control-allow-headers', wanted ?? 'authorization, content-type, x-request-id');
+  reply.header('access-control-max-age', 600);
+  return reply.code(204).send();
+}
+
+/** Without the query: a signed URL carries its signature there. */
+const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
+
+function logRequest(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  admission: Admission | undefined,
+): void {
+  const actor = admission?.actor;
+  deps.log.info(
+    {
+      request_id: request.id,
+      method: request.method,
+      path: pathOf(request),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      actor: actor?.kind,
+      project_id: actor && 'projectId' in actor ? actor.projectId : undefined,
+    },
+    'request',
+  );
+}

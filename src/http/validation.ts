@@ -1,0 +1,69 @@
+// Two validators: a strict one for bodies, and one that reads numbers and lists out of text for paths and
+// queries. Their complaints become `details.issues`.
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { TObject } from 'typebox';
+import { aliasesOf, foldCasing } from '../kernel/casing.ts';
+import { type Issue, invalid } from '../kernel/error.ts';
+import { findUnstorable } from '../kernel/text.ts';
+
+const passwordBytesMax = 256;
+
+/** A date, or a date and time that says its offset. */
+const momentPattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/i;
+
+function createAjv(coerceTypes: false | 'array'): Ajv {
+  const ajv = new Ajv({
+    coerceTypes,
+    useDefaults: true,
+    allErrors: true,
+    strict: false,
+    unicodeRegExp: true,
+  });
+  addFormats.default(ajv, ['uuid', 'date-time', 'email', 'uri']);
+  ajv.addFormat('password', (text: string) => Buffer.byteLength(text) <= passwordBytesMax);
+  ajv.addFormat('moment', (text: string) => momentPattern.test(text) && !Number.isNaN(Date.parse(text)));
+  return ajv;
+}
+
+const strict = createAjv(false);
+const coercing = createAjv('array');
+
+export type Validator = (fields: Record<string, unknown>) => void;
+
+/** Folds both casings, refuses text that cannot be stored, and validates; `fields` is changed in place. */
+export function bodyValidator(schema: TObject): Validator {
+  return validator(strict.compile(schema), schema, 422);
+}
+
+export function parameterValidator(schema: TObject): Validator {
+  return validator(coercing.compile(schema), schema, 400);
+}
+
+function validator(validate: ValidateFunction, schema: TObject, status: 400 | 422): Validator {
+  const aliases = aliasesOf(Object.keys(schema.properties));
+  return (fields) => {
+    const doubled = foldCasing(fields, aliases);
+    if (doubled)
+      throw invalid(status, [
+        { path: doubled, message: 'is given in both spellings with different values', code: 'casing' },
+      ]);
+    const unstorable = findUnstorable(fields);
+    if (unstorable) throw invalid(status, [unstorable]);
+    if (!validate(fields)) throw invalid(status, (validate.errors ?? []).map(issueOf));
+  };
+}
+
+function issueOf(error: ErrorObject): Issue {
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  if (error.keyword === 'required') {
+    const missing = String(error.params.missingProperty);
+    return { path: path ? `${path}.${missing}` : missing, message: 'is required', code: 'required' };
+  }
+  const choices: unknown = error.params.allowedValue ?? error.params.allowedValues;
+  const message =
+    choices === undefined
+      ? (error.message ?? 'is not valid')
+      : `${error.message}: ${JSON.stringify(choices)}`;
+  return { path, message, code: error.keyword };
+}

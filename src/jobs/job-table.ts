@@ -1,0 +1,6 @@
+// Every periodic task there is.
+import type { PeriodicTask } from '../contract/job.ts';
+import { auditPurge } from '../features/audit/audit.jobs.ts';
+import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
+
+export const periodicTasks: readonly PeriodicTask[] = [auditPurge, expiryPurge];

@@ -1,0 +1,57 @@
+// Runs periodic tasks. A task is claimed by moving its due date, so that one instance does it each time; if
+// that instance dies, another does it when the next date has come.
+import type { Deps } from '../contract/deps.ts';
+import type { PeriodicTask } from '../contract/job.ts';
+import { sql } from '../platform/db/sql.ts';
+
+const tickMsMax = 30_000;
+
+export interface Schedule {
+  /** Lets running tasks end, and starts no more. */
+  stop(): Promise<void>;
+}
+
+export function startSchedule(deps: Deps, tasks: readonly PeriodicTask[]): Schedule {
+  const stopping = new AbortController();
+  const running = tasks.map((task) => repeat(deps, task, stopping.signal));
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function repeat(deps: Deps, task: PeriodicTask, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    try {
+      if (await claim(deps, task)) await task.run(deps, stopping);
+    } catch (error) {
+      if (!stopping.aborted)
+        deps.log.warn({ err: error, task: task.name }, 'a periodic task failed; it will be tried again');
+    }
+    await pause(Math.min(task.everySeconds(deps) * 1000, tickMsMax), stopping);
+  }
+}
+
+async function claim(deps: Deps, task: PeriodicTask): Promise<boolean> {
+  const seconds = task.everySeconds(deps);
+  const claimed = await deps.db.query(sql`
+    insert into schedules (name, due_at) values (${task.name}, now() + make_interval(secs => ${seconds}))
+    on conflict (name) do update set due_at = excluded.due_at where schedules.due_at <= now()
+    returning name`);
+  return claimed.length > 0;
+}
+
+function pause(milliseconds: number, stopping: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      stopping.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    stopping.addEventListener('abort', end);
+    if (stopping.aborted) end();
+  });
+}

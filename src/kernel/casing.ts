@@ -1,0 +1,34 @@
+// Both spellings of a field name: a caller may write externalId or external_id, whichever the schema says.
+
+export const snakeOf = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+export const camelOf = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** From each other spelling to the name that the schema uses. */
+export function aliasesOf(names: readonly string[]): ReadonlyMap<string, string> {
+  const aliases = new Map<string, string>();
+  for (const name of names) {
+    for (const other of [snakeOf(name), camelOf(name)]) if (other !== name) aliases.set(other, name);
+  }
+  return aliases;
+}
+
+/**
+ * Renames aliased fields in place. Returns the name of a field that was given in both spellings with
+ * different values: which of the two is meant cannot be known.
+ */
+export function foldCasing(
+  fields: Record<string, unknown>,
+  aliases: ReadonlyMap<string, string>,
+): string | null {
+  for (const [alias, name] of aliases) {
+    if (!Object.hasOwn(fields, alias)) continue;
+    if (Object.hasOwn(fields, name) && JSON.stringify(fields[name]) !== JSON.stringify(fields[alias]))
+      return name;
+    fields[name] = fields[alias];
+    delete fields[alias];
+  }
+  return null;
+}

@@ -1,0 +1,34 @@
+// Secrets that the service makes or compares: API keys, random tokens, derived keys.
+import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+export interface NewApiKey {
+  /** Shown once. */
+  readonly plain: string;
+  readonly hash: Buffer;
+  /** Enough to recognise a key by, too little to use it. */
+  readonly prefix: string;
+}
+
+const apiKeyPattern = /^pak_[0-9a-f]{64}$/;
+
+export const looksLikeApiKey = (credential: string): boolean => credential.startsWith('pak_');
+
+export const isApiKey = (credential: string): boolean => apiKeyPattern.test(credential);
+
+export function newApiKey(): NewApiKey {
+  const plain = `pak_${randomBytes(32).toString('hex')}`;
+  return { plain, hash: sha256(plain), prefix: plain.slice(0, 12) };
+}
+
+export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+export const hmacSha256 = (key: Buffer, text: string): Buffer =>
+  createHmac('sha256', key).update(text).digest();
+
+export const randomToken = (bytes: number): string => randomBytes(bytes).toString('base64url');
+
+/** An independent key for one purpose, so that no secret serves two. */
+export const deriveKey = (secret: string, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, 'pakhus', purpose, 32));
+
+export const sameBytes = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);

@@ -1,0 +1,48 @@
+// Forward-only migrations. An advisory lock lets any number of instances start at once: one migrates, the
+// others wait and find nothing to do. Each file commits together with the note that it has been applied.
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Database, Queryable } from './postgres.ts';
+import { type Sql, sql } from './sql.ts';
+
+const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url));
+const lockKey = 7_256_487;
+
+/** Applies what is missing and resolves to the names of the files that it applied. */
+export async function migrate(db: Database): Promise<string[]> {
+  const files = await migrationFiles();
+  return db.transaction(async (tx) => {
+    await tx.query(sql`select pg_advisory_xact_lock(${lockKey})`);
+    await tx.query(sql`create table if not exists migrations
+      (name text primary key, applied_at timestamptz not null default now())`);
+    const applied = await appliedNames(tx);
+    refuseNewerDatabase(applied, files);
+    const missing = files.filter((name) => !applied.has(name));
+    for (const name of missing) {
+      await tx.query(script(await readFile(`${folder}${name}`, 'utf8')));
+      await tx.query(sql`insert into migrations (name) values (${name})`);
+    }
+    return missing;
+  });
+}
+
+async function migrationFiles(): Promise<string[]> {
+  const names = await readdir(folder);
+  return names.filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort();
+}
+
+async function appliedNames(tx: Queryable): Promise<Set<string>> {
+  const rows = await tx.query<{ name: string }>(sql`select name from migrations`);
+  return new Set(rows.map((row) => row.name));
+}
+
+/** Going back to an older release would run code that does not know the tables it finds. */
+function refuseNewerDatabase(applied: ReadonlySet<string>, files: readonly string[]): void {
+  const unknown = [...applied].filter((name) => !files.includes(name));
+  if (unknown.length > 0) {
+    throw new Error(`The database was migrated by a newer release (${unknown.join(', ')}): run that release`);
+  }
+}
+
+/** A whole file: several statements, which cannot be prepared. */
+const script = (text: string): Sql => ({ text, values: [], name: '' });

@@ -1,0 +1,178 @@
+// The only file that knows `pg`. Writes and transactions go through a pool; single reads share a few
+// pipelined connections, where they cost half as much. A transaction never runs on a pipelined connection,
+// nor does anything that waits for a row lock: whatever is behind it would wait as well.
+import pg from 'pg';
+import { outage } from '../../kernel/error.ts';
+import type { Logger } from '../log.ts';
+import type { Sql } from './sql.ts';
+
+export interface Queryable {
+  /** Runs one statement and resolves to its rows. */
+  query<Row>(statement: Sql): Promise<Row[]>;
+}
+
+export interface Transaction extends Queryable {
+  readonly inTransaction: true;
+}
+
+export interface Database extends Queryable {
+  /** Like `query`, for statements that only read and never wait for a lock. */
+  read<Row>(statement: Sql): Promise<Row[]>;
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export type Connection =
+  | { readonly connectionString: string }
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly user: string;
+      readonly database: string;
+      readonly password?: string;
+    };
+
+export interface DatabaseOptions {
+  readonly connection: Connection;
+  readonly log: Logger;
+  readonly poolSize?: number;
+  readonly readers?: number;
+}
+
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoOfTimestamp);
+
+/** PostgreSQL's own text of a timestamp, as the API prints it; no Date object for every row. */
+function isoOfTimestamp(text: string): string {
+  if (!text.endsWith('+00')) return new Date(text).toISOString();
+  const fraction = text.slice(19, -3);
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}${fraction.padEnd(4, fraction ? '0' : '.000').slice(0, 4)}Z`;
+}
+
+export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: DatabaseOptions): Database {
+  const common = {
+    ...connection,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    application_name: 'pakhus',
+  };
+  const pool = new pg.Pool({ ...common, max: poolSize, idleTimeoutMillis: 60_000 });
+  // Without a listener, a connection that breaks while it is idle would end the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  const lanes = Array.from({ length: readers }, () => pipelinedLane(common, log));
+  let nextLane = 0;
+
+  return {
+    query: (statement) => run(pool, statement),
+    read: async (statement) => {
+      nextLane = (nextLane + 1) % lanes.length;
+      const lane = lanes[nextLane] as Lane;
+      return run(await lane.client(), statement);
+    },
+    async transaction(work) {
+      const client = await connected(() => pool.connect());
+      let broken: Error | undefined;
+      try {
+        await run(client, begin);
+        const result = await work({ inTransaction: true, query: (statement) => run(client, statement) });
+        await run(client, commit);
+        return result;
+      } catch (error) {
+        await run(client, rollback).catch((lost: Error) => {
+          broken = lost;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+    async close() {
+      await Promise.all([pool.end(), ...lanes.map((lane) => lane.close())]);
+    },
+  };
+}
+
+const begin: Sql = { text: 'begin', values: [], name: '' };
+const commit: Sql = { text: 'commit', values: [], name: '' };
+const rollback: Sql = { text: 'rollback', values: [], name: '' };
+
+interface Runner {
+  query(config: { text: string; values: unknown[]; name?: string }): Promise<{ rows: unknown[] }>;
+}
+
+async function run<Row>(runner: Runner, { text, values, name }: Sql): Promise<Row[]> {
+  try {
+    const result = await runner.query(
+      name ? { text, name, values: values as unknown[] } : { text, values: [] },
+    );
+    return result.rows as Row[];
+  } catch (error) {
+    throw isLostConnection(error) ? databaseAway(error) : error;
+  }
+}
+
+async function connected<Result>(connect: () => Promise<Result>): Promise<Result> {
+  try {
+    return await connect();
+  } catch (error) {
+    throw isLostConnection(error) ? databaseAway(error) : error;
+  }
+}
+
+interface Lane {
+  client(): Promise<pg.Client>;
+  close(): Promise<void>;
+}
+
+/** One pipelined connection that is opened when first needed and again after it was lost. */
+function pipelinedLane(options: pg.ClientConfig, log: Logger): Lane {
+  let current: Promise<pg.Client> | null = null;
+  const open = async () => {
+    const client = new pg.Client({ ...options, pipeline: true, query_timeout: 30_000 } as pg.ClientConfig);
+    const forget = () => {
+      if (current === opened) current = null;
+    };
+    client.on('error', (error) => {
+      log.warn({ err: error }, 'a database connection was lost');
+      forget();
+    });
+    client.on('end', forget);
+    await connected(() => client.connect());
+    return client;
+  };
+  let opened: Promise<pg.Client>;
+  return {
+    client() {
+      if (!current) {
+        opened = open();
+        current = opened;
+        opened.catch(() => {
+          current = null;
+        });
+      }
+      return current;
+    },
+    async close() {
+      const client = await current?.catch(() => null);
+      await client?.end().catch(() => undefined);
+    },
+  };
+}
+
+const databaseAway = (cause: unknown) =>
+  outage('database', 'The database is not available right now: try again in a moment', cause);
+
+/** SQLSTATE classes 08 (connection), 53 (resources) and 57P0x (shut down), and what sockets say. */
+function isLostConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === 'string')
+    return /^(08|53|57P0|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|EACCES)/.test(code);
+  return /connection|timeout|terminated|not queryable/i.test(error.message);
+}
+
+/** The name of the constraint that a statement broke, or null when it failed for another reason. */
+export function brokenConstraint(error: unknown): string | null {
+  if (!(error instanceof pg.DatabaseError) || !error.code?.startsWith('23')) return null;
+  return error.constraint ?? null;
+}

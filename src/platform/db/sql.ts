@@ -1,0 +1,83 @@
+// SQL as a tagged template. Every interpolation is a parameter, except another piece of SQL, which is
+// spliced in with its own parameters. Statements are prepared under a name that follows from their text.
+
+export interface Sql {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** Name of the prepared statement; absent on pieces that never run by themselves. */
+  readonly name: string;
+}
+
+interface Prepared {
+  readonly text: string;
+  readonly name: string;
+}
+
+const preparedByText = new Map<string, Prepared>();
+/**
+ * The strings of a tagged template are one array a call site, and a spliced piece is known by its name: what
+ * a site assembles from the same pieces is assembled once.
+ */
+const preparedBySite = new WeakMap<readonly string[], Map<string, Prepared>>();
+
+export const noSql: Sql = { text: '', values: [], name: '' };
+
+export function sql(strings: TemplateStringsArray, ...values: readonly unknown[]): Sql {
+  return assembled(strings, values);
+}
+
+/** Joins pieces, for conditions that depend on the request. */
+export function joinSql(pieces: readonly Sql[], separator: string): Sql {
+  return assembled(['', ...pieces.slice(1).map(() => separator), ''], pieces);
+}
+
+function assembled(strings: readonly string[], values: readonly unknown[]): Sql {
+  let pieces = '';
+  const flat: unknown[] = [];
+  for (const value of values) {
+    if (isSql(value)) {
+      pieces += `${value.name},`;
+      flat.push(...value.values);
+    } else flat.push(value);
+  }
+  let known = preparedBySite.get(strings);
+  if (!known) {
+    known = new Map();
+    preparedBySite.set(strings, known);
+  }
+  let prepared = known.get(pieces);
+  if (!prepared) {
+    prepared = prepare(textOf(strings, values));
+    known.set(pieces, prepared);
+  }
+  return { text: prepared.text, name: prepared.name, values: flat };
+}
+
+const isSql = (value: unknown): value is Sql =>
+  typeof value === 'object' && value !== null && 'text' in value && 'values' in value && 'name' in value;
+
+function textOf(strings: readonly string[], values: readonly unknown[]): string {
+  let text = strings[0] ?? '';
+  let offset = 0;
+  values.forEach((value, index) => {
+    if (isSql(value)) {
+      const before = offset;
+      text += value.text.replace(/\$(\d+)/g, (_, n: string) => `$${Number(n) + before}`);
+      offset += value.values.length;
+    } else {
+      offset += 1;
+      text += `$${offset}`;
+    }
+    text += strings[index + 1] ?? '';
+  });
+  return text;
+}
+
+function prepare(text: string): Prepared {
+  let prepared = preparedByText.get(text);
+  if (!prepared) {
+    prepared = { text, name: `pakhus_${preparedByText.size}` };
+    preparedByText.set(text, prepared);
+  }
+  return prepared;
+}

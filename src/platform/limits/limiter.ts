@@ -1,0 +1,27 @@
+// The port to counting within fixed windows. Adapters: memory.ts and redis.ts.
+
+export interface Policy {
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+export interface Verdict {
+  readonly allowed: boolean;
+  readonly remaining: number;
+  /** When the window ends. */
+  readonly resetAtMs: number;
+}
+
+export interface Limiter {
+  /** Counts one use of `key` and says whether it still fits. */
+  consume(key: string, policy: Policy): Promise<Verdict>;
+  /** Forgets what was counted, as after a login that succeeded. */
+  reset(key: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const verdictOf = (count: number, resetAtMs: number, policy: Policy): Verdict => ({
+  allowed: count <= policy.max,
+  remaining: Math.max(0, policy.max - count),
+  resetAtMs,
+});

@@ -1,0 +1,41 @@
+// Limits within one process. Windows that have ended are dropped as new ones come, and their number is
+// bounded, so that a stranger who invents keys cannot fill the memory.
+import type { Clock } from '../../kernel/clock.ts';
+import { type Limiter, verdictOf } from './limiter.ts';
+
+interface Window {
+  count: number;
+  readonly resetAtMs: number;
+}
+
+const windowsMax = 200_000;
+
+export function memoryLimiter(clock: Clock): Limiter {
+  const windows = new Map<string, Window>();
+  return {
+    async consume(key, policy) {
+      const now = clock();
+      let window = windows.get(key);
+      if (!window || window.resetAtMs <= now) {
+        if (windows.size >= windowsMax) makeRoom(windows, now);
+        // Deleted first, so that the map stays in the order in which windows began.
+        windows.delete(key);
+        window = { count: 0, resetAtMs: now + policy.windowMs };
+        windows.set(key, window);
+      }
+      window.count += 1;
+      return verdictOf(window.count, window.resetAtMs, policy);
+    },
+    async reset(key) {
+      windows.delete(key);
+    },
+    async close() {},
+  };
+}
+
+/** Drops what has ended, or else the oldest tenth. */
+function makeRoom(windows: Map<string, Window>, now: number): void {
+  for (const [key, window] of windows) if (window.resetAtMs <= now) windows.delete(key);
+  if (windows.size < windowsMax) return;
+  for (const key of [...windows.keys()].slice(0, windowsMax / 10)) windows.delete(key);
+}

@@ -1,0 +1,48 @@
+// Limits that instances share through Redis. While Redis is away each process counts for itself, and
+// returns to Redis by itself: a limiter must never be the reason that a request fails.
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../log.ts';
+import type { RedisClient } from '../redis.ts';
+import { type Limiter, verdictOf } from './limiter.ts';
+
+/** Counts and starts the window in one step; a counter without an expiry would lock a caller out for good. */
+const consumeScript = `
+local count = redis.call('INCR', KEYS[1])
+local left = redis.call('PTTL', KEYS[1])
+if count == 1 or left < 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[1])
+  left = tonumber(ARGV[1])
+end
+return {count, left}`;
+
+export function redisLimiter(redis: RedisClient, fallback: Limiter, clock: Clock, log: Logger): Limiter {
+  let away = false;
+  const note = (nowAway: boolean, error?: unknown) => {
+    if (nowAway === away) return;
+    away = nowAway;
+    if (away) log.warn({ err: error }, 'Redis is away: limits are counted in this process');
+    else log.info({}, 'Redis is back: limits are shared again');
+  };
+  return {
+    async consume(key, policy) {
+      try {
+        const [count, leftMs] = (await redis.eval(
+          consumeScript,
+          1,
+          `pakhus:limit:${key}`,
+          policy.windowMs,
+        )) as [number, number];
+        note(false);
+        return verdictOf(count, clock() + leftMs, policy);
+      } catch (error) {
+        note(true, error);
+        return fallback.consume(key, policy);
+      }
+    },
+    async reset(key) {
+      await fallback.reset(key);
+      await redis.del(`pakhus:limit:${key}`).catch(() => undefined);
+    },
+    close: () => fallback.close(),
+  };
+}

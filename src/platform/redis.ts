@@ -1,0 +1,17 @@
+// The connection to Redis. It fails fast and never queues: whoever uses it has a way to do without.
+import { Redis } from 'ioredis';
+import type { Logger } from './log.ts';
+
+export type RedisClient = Redis;
+
+export function openRedis(url: string, log: Logger): RedisClient {
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: 300,
+    connectTimeout: 2_000,
+    retryStrategy: (tries) => Math.min(100 * tries, 2_000),
+  });
+  redis.on('error', (error) => log.debug({ err: error }, 'Redis'));
+  return redis;
+}

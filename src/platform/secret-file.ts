@@ -1,0 +1,24 @@
+// Secrets that the service makes for itself, kept in files that only its own user can read.
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { newId } from '../kernel/id.ts';
+
+/** Reads the secret, or makes it. Of several processes that start at once, one makes it and all read that one. */
+export async function secretFromFile(path: string, make: () => string): Promise<string> {
+  const existing = await readFile(path, 'utf8').catch(absent);
+  if (existing !== null) return existing.trim();
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${newId()}`;
+  await writeFile(draft, `${make()}\n`, { mode: 0o600, flush: true });
+  // A link, unlike a rename, fails where another process was quicker.
+  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await rm(draft);
+  return (await readFile(path, 'utf8')).trim();
+}
+
+function absent(error: NodeJS.ErrnoException): null {
+  if (error.code !== 'ENOENT') throw error;
+  return null;
+}
