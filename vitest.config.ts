@@ -3,9 +3,13 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,
+    // A suite that needs a service of CI's says in one line that it is skipped.
+    reporters: process.env.CI ? ['default', 'json'] : ['default'],
+    outputFile: { json: 'coverage/vitest.json' },
   },
 });

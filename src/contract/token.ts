@@ -53,7 +53,7 @@ const roles: ReadonlySet<unknown> = new Set<TokenRole>([
 const tokenLengthMax = 4096;
 
 export function createTokenSigner(secret: string, clock: Clock): TokenSigner {
-  const sign = createSigner({ key: secret, algorithm: 'HS256', noTimestamp: true });
+  const sign = createSigner({ key: secret, algorithm: 'HS256' });
   // Expiry is judged below by our own clock; caching would outlive a revocation.
   const verify = createVerifier({ key: secret, algorithms: ['HS256'], ignoreExpiration: true, cache: false });
   return {

@@ -32,7 +32,11 @@ export function createHttpServer(deps: Deps): HttpServer {
     bodyLimit: 1024 * 1024,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    frameworkErrors: (error, _request, reply) => sendError(deps, error, reply),
+    frameworkErrors: (error, request, reply) => {
+      // The request never reached the hooks.
+      setCommonHeaders(deps, request, reply);
+      sendError(deps, error, reply);
+    },
     clientErrorHandler: (error, socket) => {
       if (socket instanceof Socket && socket.writable)
         socket.end(rawRefusal((error as NodeJS.ErrnoException).code));

@@ -4,7 +4,7 @@
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
-import { type Runner, removeTree, runTool } from './embedded-runner.js';
+import { type Runner, removeTree, runTool } from './embedded-runner.ts';
 
 export interface Binaries {
   readonly postgres: string;

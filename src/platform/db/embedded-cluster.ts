@@ -4,8 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Binaries } from './embedded-binaries.js';
-import { giveTo, type Outcome, type Runner, removeTree, runTool } from './embedded-runner.js';
+import type { Binaries } from './embedded-binaries.ts';
+import { giveTo, type Outcome, type Runner, removeTree, runTool } from './embedded-runner.ts';
 
 export const databaseName = 'pakhus';
 export const roleName = 'pakhus';

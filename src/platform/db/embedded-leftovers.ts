@@ -4,7 +4,7 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runToEnd } from './embedded-runner.js';
+import { runToEnd } from './embedded-runner.ts';
 
 /** By device and inode, so that a copy of the folder, or one of the same path in a container, is another. */
 export async function clusterName(dataDir: string): Promise<string> {

@@ -4,10 +4,10 @@
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { clusterName, endLeftovers } from './embedded-leftovers.js';
-import { boundLog, readTail, sizeOf } from './embedded-log.js';
-import type { Outside } from './embedded-outside.js';
-import { type Guarded, giveTo, type Runner, spawnServer } from './embedded-runner.js';
+import { clusterName, endLeftovers } from './embedded-leftovers.ts';
+import { boundLog, readTail, sizeOf } from './embedded-log.ts';
+import type { Outside } from './embedded-outside.ts';
+import { type Guarded, giveTo, type Runner, spawnServer } from './embedded-runner.ts';
 
 // The socket lies in a folder of its own, so the number need not be free anywhere.
 export const port = 5432;

@@ -21,9 +21,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
-import { findPackage } from './embedded-binaries.js';
-import { clusterName, findProcesses, readPostmasterPid } from './embedded-leftovers.js';
+import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
+import { findPackage } from './embedded-binaries.ts';
+import { clusterName, findProcesses, readPostmasterPid } from './embedded-leftovers.ts';
 
 const repository = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 const isRoot = process.getuid?.() === 0;
@@ -70,7 +70,7 @@ async function compileProbe(): Promise<void> {
   execute(join(repository, 'node_modules/.bin/tsc'), ['-p', join(base, 'tsconfig.json')]);
   await writeFile(
     join(base, 'probe.mjs'),
-    `import { startEmbeddedPostgres } from './dist/platform/db/embedded.js';
+    `import { startEmbeddedPostgres } from './dist/platform/db/embedded.ts';
     const [options, inserts] = process.argv.slice(2);
     const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
     const log = { info() {}, warn() {}, error() {} };

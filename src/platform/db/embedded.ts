@@ -4,14 +4,14 @@
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findPackage, prepareBinaries } from './embedded-binaries.js';
-import { databaseName, openCluster, roleName } from './embedded-cluster.js';
-import { endLeftovers } from './embedded-leftovers.js';
-import { lockFolder } from './embedded-lock.js';
-import { boundLog, readTail, sizeOf } from './embedded-log.js';
-import { type Outside, openOutside } from './embedded-outside.js';
-import { chooseRunner, type Guarded } from './embedded-runner.js';
-import { launchServer, placeSocket, port, type Server } from './embedded-server.js';
+import { findPackage, prepareBinaries } from './embedded-binaries.ts';
+import { databaseName, openCluster, roleName } from './embedded-cluster.ts';
+import { endLeftovers } from './embedded-leftovers.ts';
+import { lockFolder } from './embedded-lock.ts';
+import { boundLog, readTail, sizeOf } from './embedded-log.ts';
+import { type Outside, openOutside } from './embedded-outside.ts';
+import { chooseRunner, type Guarded } from './embedded-runner.ts';
+import { launchServer, placeSocket, port, type Server } from './embedded-server.ts';
 
 export interface EmbeddedPostgres {
   /** What `pg` needs to connect. The host is the folder of the unix socket. */

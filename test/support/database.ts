@@ -1,0 +1,36 @@
+// Databases of a test's own.
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+
+export async function onServer(url: string, statement: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The same server, another database. */
+export function withDatabase(url: string, database: string): string {
+  const [, scheme, authority, query = ''] = /^(\w+:\/\/)([^/]*)\/[^?]*(\?.*)?$/.exec(url) ?? [];
+  return `${scheme}${authority}/${database}${query}`;
+}
+
+/** A migrated, empty database; dropped by the returned function. */
+export async function freshDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+  const server = inject('databaseServer');
+  const name = `pakhus_test_${randomBytes(6).toString('hex')}`;
+  await onServer(server, `create database ${name} template ${inject('templateDatabase')}`);
+  return {
+    url: withDatabase(server, name),
+    drop: async () => void (await onServer(server, `drop database if exists ${name} with (force)`)),
+  };
+}
+
+/** Looks into a database behind the service's back. */
+export async function rowsOf<Row = Record<string, unknown>>(url: string, statement: string): Promise<Row[]> {
+  return (await onServer(url, statement)).rows as Row[];
+}

@@ -1,0 +1,59 @@
+// One PostgreSQL for the whole run: the server that DATABASE_URL names, or our own embedded one. Each test
+// file makes databases of its own on it, copied from one that is migrated here.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { buildIfStale } from '../../scripts/build.mjs';
+import { startEmbeddedPostgres } from '../../src/platform/db/embedded.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import { openDatabase } from '../../src/platform/db/postgres.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { onServer, withDatabase } from './database.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A server on which databases may be made. */
+    databaseServer: string;
+    /** A migrated, empty database to copy. */
+    templateDatabase: string;
+  }
+}
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  buildIfStale();
+  const server = process.env.DATABASE_URL
+    ? { url: process.env.DATABASE_URL, stop: async () => undefined }
+    : await embeddedServer();
+  const template = `pakhus_template_${process.pid}`;
+  await onServer(server.url, `create database ${template}`);
+  const db = openDatabase({
+    connection: { connectionString: withDatabase(server.url, template) },
+    log: createLogger('silent'),
+  });
+  await migrate(db);
+  await db.close();
+  project.provide('databaseServer', server.url);
+  project.provide('templateDatabase', template);
+  return async () => {
+    await onServer(server.url, `drop database if exists ${template} with (force)`);
+    await server.stop();
+  };
+}
+
+async function embeddedServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-test-'));
+  const embedded = await startEmbeddedPostgres({
+    dataDir,
+    log: createLogger('silent'),
+    settings: { max_connections: '400' },
+  });
+  const { host, port, user, password, database } = embedded.connection;
+  return {
+    url: `postgres://${user}:${encodeURIComponent(password)}@/${database}?host=${encodeURIComponent(host)}&port=${port}`,
+    stop: async () => {
+      await embedded.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

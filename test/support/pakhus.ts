@@ -1,0 +1,75 @@
+// A whole Pakhus for a test: in this process, listening on loopback, on a database and a folder of its own,
+// with a clock that the test can move.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Pakhus, startPakhus } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { type Api, apiOf } from './api.ts';
+import { freshDatabase } from './database.ts';
+
+export const adminEmail = 'admin@pakhus.local';
+export const adminPassword = 'the admin of the tests';
+
+export interface TestPakhus {
+  readonly api: Api;
+  readonly baseUrl: string;
+  readonly databaseUrl: string;
+  readonly dataDir: string;
+  readonly pakhus: Pakhus;
+  /** Moves the service's clock. */
+  advance(milliseconds: number): void;
+  /** Another instance on the same database and folder. */
+  another(environment?: Record<string, string>): Promise<TestPakhus>;
+  stop(): Promise<void>;
+}
+
+export async function startTestPakhus(environment: Record<string, string> = {}): Promise<TestPakhus> {
+  const database = await freshDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-'));
+  const started = await startInstance(database.url, dataDir, environment);
+  return {
+    ...started,
+    stop: async () => {
+      await started.stop();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startInstance(
+  databaseUrl: string,
+  dataDir: string,
+  environment: Record<string, string>,
+): Promise<TestPakhus> {
+  let offsetMs = 0;
+  const { settings } = readConfig({
+    PORT: '0',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    JWT_SECRET: 'a secret that only the tests know about',
+    ADMIN_PASSWORD: adminPassword,
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    ...environment,
+  });
+  const pakhus = await startPakhus({
+    settings,
+    log: createLogger(settings.LOG_LEVEL),
+    clock: () => Date.now() + offsetMs,
+  });
+  const baseUrl = pakhus.baseUrl ?? '';
+  return {
+    api: apiOf(baseUrl),
+    baseUrl,
+    databaseUrl,
+    dataDir,
+    pakhus,
+    advance: (milliseconds) => {
+      offsetMs += milliseconds;
+    },
+    another: (more = {}) => startInstance(databaseUrl, dataDir, { ...environment, ...more }),
+    stop: () => pakhus.stop(),
+  };
+}

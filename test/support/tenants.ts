@@ -1,0 +1,80 @@
+// Tenants for tests: each test makes its own, so that all can run on one server.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Api, Reply } from './api.ts';
+import { adminEmail, adminPassword } from './pakhus.ts';
+
+export interface Tenant {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+  /** The project key. */
+  readonly key: string;
+}
+
+export interface Integration {
+  readonly id: string;
+  readonly key: string;
+}
+
+export const unique = (prefix: string): string => `${prefix}-${randomBytes(6).toString('hex')}`;
+
+/** From an address of its own, so that the login limiter does not add tests together. */
+export async function logIn(api: Api, email: string, password: string): Promise<Reply> {
+  const address = [...randomBytes(4)].join('.');
+  return api.call('POST', '/auth/login', {
+    body: { email, password },
+    headers: { 'x-forwarded-for': address },
+  });
+}
+
+export async function sessionOf(api: Api, email: string, password: string): Promise<string> {
+  const reply = await logIn(api, email, password);
+  expect(reply.status, reply.text).toBe(200);
+  return reply.body.token;
+}
+
+export const adminSession = (api: Api): Promise<string> => sessionOf(api, adminEmail, adminPassword);
+
+export async function createTenant(api: Api, admin: string): Promise<Tenant> {
+  const email = `${unique('owner')}@example.com`;
+  const password = 'a password of a tenant';
+  const reply = await api.post('/admin/projects', admin, { name: unique('project'), email, password });
+  expect(reply.status, reply.text).toBe(201);
+  return { id: reply.body.project.id, email, password, key: reply.body.api_key };
+}
+
+export async function createIntegration(api: Api, key: string, fields: object = {}): Promise<Integration> {
+  const reply = await api.post('/project/integrations', key, fields);
+  expect(reply.status, reply.text).toBe(201);
+  return { id: reply.body.integration.id, key: reply.body.api_key };
+}
+
+export async function createUser(
+  api: Api,
+  key: string,
+  externalId: string = unique('user'),
+): Promise<{ id: string; externalId: string }> {
+  const reply = await api.post('/project/users', key, { externalId });
+  expect(reply.status, reply.text).toBe(201);
+  return { id: reply.body.user.id, externalId };
+}
+
+export async function mintToken(
+  api: Api,
+  key: string,
+  userId: string,
+  scopes?: readonly string[],
+): Promise<{ token: string; jti: string }> {
+  const reply = await api.post(`/project/users/${userId}/tokens`, key, scopes ? { scopes } : {});
+  expect(reply.status, reply.text).toBe(201);
+  return reply.body;
+}
+
+export const planFields = { name: 'standard', maxFileSize: 1_000_000 };
+
+export async function createPlan(api: Api, key: string, fields: object = {}): Promise<{ id: string }> {
+  const reply = await api.post('/project/plans', key, { ...planFields, ...fields });
+  expect(reply.status, reply.text).toBe(201);
+  return reply.body.plan;
+}
