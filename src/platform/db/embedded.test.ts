@@ -3,6 +3,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import {
   chmod,
   copyFile,
@@ -151,9 +152,14 @@ async function processesOn(dataDir: string): Promise<[pid: number, command: stri
   return findProcesses(await clusterName(dataOf(dataDir)));
 }
 
+/** One real copy, and hard links to its files for each test: sixty megabytes are slow to write and to remove. */
 async function copyWithoutLinks(target: string): Promise<void> {
-  await cp(findPackage(), target, { recursive: true, verbatimSymlinks: true });
-  execute('find', [join(target, 'native', 'lib'), '-type', 'l', '-delete']);
+  const original = join(base, 'package');
+  if (!existsSync(original)) {
+    await cp(findPackage(), original, { recursive: true, verbatimSymlinks: true });
+    execute('find', [join(original, 'native', 'lib'), '-type', 'l', '-delete']);
+  }
+  execute('cp', ['-Rl', original, target]);
 }
 
 describe('an ordinary life', () => {
@@ -352,7 +358,7 @@ describe('where the programs lie', () => {
   test('a read-only package without links is copied once, also for an ordinary user', async () => {
     const binariesDir = join(base, 'read-only');
     await copyWithoutLinks(binariesDir);
-    execute('chmod', ['-R', 'a-w,a+rX', binariesDir]);
+    execute('find', [binariesDir, '-type', 'd', '-exec', 'chmod', '555', '{}', '+']);
     const open = join(base, 'open');
     await mkdir(open);
     await chmod(open, 0o777);
@@ -380,7 +386,7 @@ describe('where the programs lie', () => {
     await mkdir(closed, { mode: 0o700 });
     await copyWithoutLinks(join(closed, 'package'));
     const options = { dataDir: join(closed, 'data'), binariesDir: join(closed, 'package') };
-    for (const [round, userNamespace] of [true, false, true, false].entries()) {
+    for (const [round, userNamespace] of [true, false, true].entries()) {
       const postgres = await start({ ...options, userNamespace });
       await query(postgres, 'CREATE TABLE IF NOT EXISTS rounds (n int)');
       await query(postgres, `INSERT INTO rounds VALUES (${round})`);
