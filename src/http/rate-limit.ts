@@ -1,8 +1,8 @@
 // The two limits on requests: of an integration, by its policy, and of attempts to log in, by client address.
 import type { FastifyReply } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
+import { tooMany } from '../contract/too-many.ts';
 import type { RatePolicy } from '../features/credentials/credentials.service.ts';
-import { PakhusError } from '../kernel/error.ts';
 import type { Policy, Verdict } from '../platform/limits/limiter.ts';
 
 export const loginPolicy: Policy = { max: 10, windowMs: 15 * 60_000 };
@@ -19,13 +19,5 @@ function enforce(deps: Deps, verdict: Verdict, policy: Policy, reply: FastifyRep
   reply.header('x-ratelimit-limit', policy.max);
   reply.header('x-ratelimit-remaining', verdict.remaining);
   reply.header('x-ratelimit-reset', Math.ceil(verdict.resetAtMs / 1000));
-  if (!verdict.allowed) throw tooMany(deps, verdict);
-}
-
-export function tooMany(deps: Deps, verdict: Verdict): PakhusError {
-  const retryAfterSeconds = Math.max(1, Math.ceil((verdict.resetAtMs - deps.clock()) / 1000));
-  return new PakhusError('RATE_LIMIT_EXCEEDED', `Too many requests: try again in ${retryAfterSeconds} s`, {
-    retryAfterSeconds,
-    details: { retry_after_seconds: retryAfterSeconds },
-  });
+  if (!verdict.allowed) throw tooMany(deps.clock(), verdict);
 }

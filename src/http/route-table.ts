@@ -9,6 +9,7 @@ import { keyRoutes } from '../features/keys/keys.routes.ts';
 import { planRoutes } from '../features/plans/plans.routes.ts';
 import { projectRoutes } from '../features/projects/projects.routes.ts';
 import { settingsRoutes } from '../features/settings/settings.routes.ts';
+import { spaceRoutes } from '../features/spaces/spaces.routes.ts';
 import { tokenRoutes } from '../features/tokens/tokens.routes.ts';
 import { userRoutes } from '../features/users/users.routes.ts';
 
@@ -25,6 +26,7 @@ export const routes: readonly Route[] = [
   ...planRoutes,
   ...userRoutes,
   ...tokenRoutes,
+  ...spaceRoutes,
 ];
 
 export type SubjectBy = 'userId' | 'externalId' | null;

@@ -3,6 +3,7 @@ import type { Session } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { SignedToken } from '../../contract/token.ts';
+import { tooMany } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { randomToken, sha256 } from '../../kernel/secret.ts';
@@ -51,7 +52,7 @@ async function provePassword(
 ): Promise<AccountRow> {
   const failures = `account:${sha256(emailKeyOf(input.email)).toString('base64url')}`;
   const verdict = await deps.limiter.consume(failures, failurePolicy);
-  if (!verdict.allowed) throw tooManyFailures(deps, verdict.resetAtMs);
+  if (!verdict.allowed) throw tooMany(deps.clock(), verdict, 'Too many failed logins for this account');
   const [account] = await deps.db.read<AccountRow>(findAccountByEmail(input.email));
   const right = await deps.passwords.verify(input.password, account?.password_hash ?? null);
   if (!account || !right) {
@@ -154,15 +155,3 @@ const stampAs = (account: AccountRow, audit: AuditStamp): AuditStamp => ({
   actorType: account.project_id === null ? 'admin' : 'project',
   actorId: account.project_id ?? account.id,
 });
-
-function tooManyFailures(deps: Deps, resetAtMs: number): PakhusError {
-  const retryAfterSeconds = Math.max(1, Math.ceil((resetAtMs - deps.clock()) / 1000));
-  return new PakhusError(
-    'RATE_LIMIT_EXCEEDED',
-    `Too many failed logins for this account: try again in ${retryAfterSeconds} s`,
-    {
-      retryAfterSeconds,
-      details: { retry_after_seconds: retryAfterSeconds },
-    },
-  );
-}

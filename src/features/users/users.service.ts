@@ -101,6 +101,11 @@ export async function planOfUser(deps: Deps, projectId: string, userId: string):
 
 const userGone = () => new PakhusError('NOT_FOUND', 'There is no such user in this project');
 
+/** The first lock of whoever changes what belongs to a user. */
+export async function lockOwner(tx: Transaction, projectId: string, userId: string): Promise<void> {
+  await lockedUser(tx, projectId, userId);
+}
+
 /** Deleted between authentication and this moment: still an ordinary 404. */
 async function lockedUser(tx: Transaction, projectId: string, userId: string): Promise<UserRow> {
   const [row] = await tx.query<UserRow>(lockUser(projectId, userId));

@@ -1,0 +1,98 @@
+// The metadata of an upload, out of a form: one `meta` part with JSON, single fields, or both.
+
+import { camelOf, snakeOf } from '../../kernel/casing.ts';
+import { type Issue, invalid } from '../../kernel/error.ts';
+import { readFolder } from '../../kernel/folder.ts';
+import type { FormFields } from '../../platform/multipart.ts';
+import type { FileMetaInput } from './files.wire.ts';
+
+export interface FileValues {
+  readonly folder: string;
+  readonly tags: string[];
+  readonly classifier: string | null;
+  readonly metadata: Record<string, unknown>;
+  readonly visibility: 'private' | 'public';
+}
+
+export const noValues: FileValues = {
+  folder: '',
+  tags: [],
+  classifier: null,
+  metadata: {},
+  visibility: 'private',
+};
+
+const metadataBytesMax = 16 * 1024;
+
+/** The form's fields as one object, before validation. A field by itself wins over the same one in `meta`. */
+export function gatherFields(
+  form: FormFields,
+  names: readonly string[],
+  lists: ReadonlySet<string>,
+  json: ReadonlySet<string>,
+): Record<string, unknown> {
+  const gathered: Record<string, unknown> = readMeta(form);
+  for (const name of names) {
+    const values = form.get(name) ?? form.get(snakeOf(name)) ?? form.get(camelOf(name));
+    if (values === undefined) continue;
+    if (lists.has(name)) gathered[name] = readList(values);
+    else if (json.has(name)) gathered[name] = readJson(name, values.at(-1) ?? '');
+    else gathered[name] = values.at(-1);
+  }
+  return gathered;
+}
+
+function readMeta(form: FormFields): Record<string, unknown> {
+  const text = form.get('meta')?.at(-1);
+  if (text === undefined || text.trim() === '') return {};
+  const meta = readJson('meta', text);
+  if (typeof meta !== 'object' || meta === null || Array.isArray(meta))
+    throw fault('meta', 'must be a JSON object', 'type');
+  return { ...meta };
+}
+
+function readJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text, (key, value: unknown) => {
+      if (key === '__proto__') throw new SyntaxError('the name __proto__ is not allowed');
+      return value;
+    });
+  } catch (error) {
+    throw fault(path, `is not valid JSON: ${(error as Error).message.slice(0, 120)}`, 'json');
+  }
+}
+
+/** `["a","b"]`, `a,b`, or the field repeated. */
+function readList(values: readonly string[]): unknown {
+  const [only = ''] = values;
+  if (values.length === 1 && only.trim().startsWith('[')) return readJson('tags', only);
+  return values
+    .flatMap((value) => value.split(','))
+    .map((tag) => tag.trim())
+    .filter(Boolean);
+}
+
+/** The values in force after `input`: what it does not name stays, and null clears. */
+export function valuesOf(before: FileValues, input: FileMetaInput): FileValues {
+  return {
+    folder: input.folder === undefined ? before.folder : folderOf(input.folder ?? ''),
+    tags: input.tags === undefined ? before.tags : [...new Set(input.tags ?? [])],
+    classifier: input.classifier === undefined ? before.classifier : input.classifier,
+    metadata: input.metadata === undefined ? before.metadata : metadataOf(input.metadata ?? {}),
+    visibility: input.visibility ?? before.visibility,
+  };
+}
+
+export function folderOf(given: string, status: 400 | 422 = 422, path = 'folder'): string {
+  const read = readFolder(given);
+  if ('fault' in read) throw invalid(status, [{ path, message: read.fault, code: 'folder' }]);
+  return read.folder;
+}
+
+function metadataOf(metadata: object): Record<string, unknown> {
+  if (Buffer.byteLength(JSON.stringify(metadata)) > metadataBytesMax)
+    throw fault('metadata', 'must be at most 16 KiB of JSON', 'maxLength');
+  return { ...metadata };
+}
+
+const fault = (path: string, message: string, code: Issue['code']) => invalid(422, [{ path, message, code }]);

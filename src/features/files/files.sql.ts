@@ -1,0 +1,175 @@
+// Statements on files and on the objects that no file owns. `store_file` and `delete_file` are functions of
+// the database: each is one statement, and each changes everything or nothing.
+import type { AuditStamp } from '../../contract/audit.ts';
+import { joinSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
+import type { Shelf } from '../../platform/objects/object-store.ts';
+import type { FileValues } from './files.meta.ts';
+
+export interface FileRow extends FileValues {
+  readonly id: string;
+  readonly user_id: string;
+  readonly space_id: string | null;
+  readonly name: string;
+  readonly size: number;
+  readonly mime_type: string;
+  readonly storage_key: string;
+  readonly shelf: Shelf;
+  readonly sha256: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface NewFile extends FileValues {
+  readonly id: string;
+  readonly projectId: string;
+  readonly userId: string;
+  readonly spaceId: string | null;
+  readonly name: string;
+  readonly size: number;
+  readonly mimeType: string;
+  readonly storageKey: string;
+  readonly shelf: Shelf;
+  readonly sha256: Buffer;
+}
+
+export type StoreOutcome =
+  | 'stored'
+  | 'no user'
+  | 'inactive user'
+  | 'no space'
+  | 'inactive space'
+  | 'user limit'
+  | 'space limit'
+  | 'object lost';
+
+const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier, metadata,
+  visibility, shelf, encode(sha256, 'hex') as sha256, created_at, updated_at`;
+
+/** On record before any byte goes to the store, so that a crash at any moment leaves nothing unknown. */
+export const insertDoomed = (
+  shelves: readonly Shelf[],
+  keys: readonly string[],
+  ids: readonly string[],
+  graceSeconds: number,
+): Sql => sql`
+  insert into doomed_objects (shelf, storage_key, file_id, due_at)
+  select shelf, storage_key, file_id, now() + make_interval(secs => ${graceSeconds})
+  from unnest(${shelves}::text[], ${keys}::text[], ${ids}::uuid[]) as object(shelf, storage_key, file_id)`;
+
+/** An upload that takes longer than the grace is still no orphan. */
+export const postponeDoomed = (key: string, shelf: Shelf, graceSeconds: number): Sql => sql`
+  update doomed_objects set due_at = now() + make_interval(secs => ${graceSeconds})
+  where storage_key = ${key} and shelf = ${shelf} and claimed_until is null`;
+
+export const deleteDoomed = (key: string, shelf: Shelf): Sql => sql`
+  delete from doomed_objects where storage_key = ${key} and shelf = ${shelf}`;
+
+export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
+  select outcome, stored_at from store_file(
+    row(${file.id}::uuid, ${file.projectId}::uuid, ${file.userId}::uuid, ${file.spaceId}::uuid, ${file.name}::text,
+      ${file.size}::bigint, ${file.mimeType}::text, ${file.storageKey}::text, ${file.folder}::text,
+      ${file.tags}::text[], ${file.classifier}::text, ${JSON.stringify(file.metadata)}::jsonb,
+      ${file.visibility}::text, ${file.shelf}::text, ${file.sha256}::bytea, now(), now())::files,
+    ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
+
+export const deleteFile = (
+  projectId: string,
+  userId: string,
+  spaceId: string | null,
+  fileId: string,
+  audit: AuditStamp,
+): Sql => sql`
+  select storage_key, shelf from delete_file(${projectId}, ${userId}, ${spaceId}, ${fileId},
+    ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
+
+/** Which of a user's files a caller sees: all, those of one space, or those at the user's own level. */
+export type SpaceFilter = { readonly spaceId: string } | 'none' | 'all';
+
+export interface FileFilter {
+  readonly space: SpaceFilter;
+  readonly folder?: string;
+  readonly tags?: readonly string[];
+  readonly classifier?: string;
+  readonly mimeType?: string;
+  readonly visibility?: string;
+}
+
+export const findFile = (projectId: string, userId: string, space: SpaceFilter, fileId: string): Sql => sql`
+  select ${columns} from files
+  where id = ${fileId} and project_id = ${projectId} and user_id = ${userId}${inSpace(space)}`;
+
+export const listFiles = (
+  projectId: string,
+  userId: string,
+  filter: FileFilter,
+  after: Sql,
+  limit: number,
+): Sql => sql`
+  select ${columns} from files
+  where project_id = ${projectId} and user_id = ${userId}${conditionsOf(filter)}${after}
+  order by created_at desc, id desc limit ${limit}`;
+
+function inSpace(space: SpaceFilter): Sql {
+  if (space === 'all') return noSql;
+  return space === 'none' ? sql` and space_id is null` : sql` and space_id = ${space.spaceId}`;
+}
+
+function conditionsOf({ space, folder, tags, classifier, mimeType, visibility }: FileFilter): Sql {
+  const found: Sql[] = [inSpace(space)];
+  if (folder !== undefined) found.push(sql` and ${folderKey} = ${folderKeyOf(folder)}`);
+  if (tags !== undefined && tags.length > 0) found.push(sql` and tags @> ${tags}::text[] and tags <> '{}'`);
+  if (classifier !== undefined) found.push(sql` and classifier = ${classifier}`);
+  if (mimeType !== undefined) found.push(ofType(mimeType));
+  if (visibility === 'public') found.push(sql` and visibility = 'public'`);
+  if (visibility === 'private') found.push(sql` and visibility = 'private'`);
+  return joinSql(found, '');
+}
+
+/** A family is a range of the index: `image/` up to, not including, `image0`. */
+function ofType(mimeType: string): Sql {
+  if (!mimeType.endsWith('/*')) return sql` and mime_type = ${mimeType}`;
+  const family = mimeType.slice(0, -2);
+  return sql` and mime_type >= ${`${family}/`} and mime_type < ${`${family}0`}`;
+}
+
+/** As the index orders folders: the slash below every character that a name can have. */
+const folderKeyOf = (folder: string): string => folder.replaceAll('/', '\x01');
+
+const folderKey = sql`translate(folder, '/', E'\\x01')`;
+
+/**
+ * The names of the folders right below a prefix, in order, by hopping through the index from one name to the
+ * next: a folder with a hundred thousand files costs one hop, like any other.
+ */
+export function listChildFolders(
+  projectId: string,
+  userId: string,
+  space: SpaceFilter,
+  prefix: string,
+  afterName: string | null,
+  limit: number,
+): Sql {
+  const start = prefix === '' ? '' : `${folderKeyOf(prefix)}\x01`;
+  const within = prefix === '' ? noSql : sql` and ${folderKey} < ${`${folderKeyOf(prefix)}\x02`}`;
+  const firstAfter = (bound: Sql) => sql`(select ${folderKey} as key from files
+    where project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${folderKey} > ${bound}${within}
+    order by ${folderKey} limit 1) found`;
+  const nameOf = sql`split_part(substr(found.key, ${[...start].length + 1}::int), E'\\x01', 1)`;
+  const from = afterName === null ? start : `${start}${afterName}\x02`;
+  return sql`
+    with recursive hop as (
+      select ${nameOf} as name, 1 as hops from ${firstAfter(sql`${from}::text`)}
+      union all
+      select ${nameOf}, hops + 1 from hop, lateral ${firstAfter(sql`${start}::text || hop.name || E'\\x02'`)}
+      where hops < ${limit}::int)
+    select name from hop`;
+}
+
+export const lockFile = (projectId: string, userId: string, space: SpaceFilter, fileId: string): Sql => sql`
+  select ${columns} from files
+  where id = ${fileId} and project_id = ${projectId} and user_id = ${userId}${inSpace(space)} for no key update`;
+
+export const updateFile = (projectId: string, fileId: string, values: FileValues): Sql => sql`
+  update files set folder = ${values.folder}, tags = ${values.tags}, classifier = ${values.classifier},
+    metadata = ${JSON.stringify(values.metadata)}::jsonb, visibility = ${values.visibility}, updated_at = now()
+  where project_id = ${projectId} and id = ${fileId} returning ${columns}`;

@@ -1,0 +1,83 @@
+// Files as HTTP shows them, and the metadata that a caller may set.
+import { type Static, Type } from 'typebox';
+import { Bytes, Choice, Nullable, resourceFields, Timestamp, Uuid } from '../../contract/wire.ts';
+import type { FileRow } from './files.sql.ts';
+
+export const Visibility = Choice(['private', 'public']);
+export const Folder = Type.String({
+  maxLength: 1024,
+  description: 'Like a/b/c; the root is the empty string.',
+  examples: ['invoices/2026'],
+});
+export const Tag = Type.String({ minLength: 1, maxLength: 64, examples: ['paid'] });
+export const Tags = Type.Array(Tag, { maxItems: 32, examples: [['paid', 'q1']] });
+export const Classifier = Type.String({ minLength: 1, maxLength: 255, examples: ['invoice'] });
+const FreeJson = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description: 'Any JSON object of at most 16 KiB.',
+    examples: [{ order: 42 }],
+  },
+);
+
+/** What upload and update take alike; null clears. */
+export const FileMeta = Type.Object({
+  folder: Type.Optional(Nullable(Folder)),
+  tags: Type.Optional(Nullable(Tags)),
+  classifier: Type.Optional(Nullable(Classifier)),
+  metadata: Type.Optional(Nullable(FreeJson)),
+  visibility: Type.Optional(Visibility),
+});
+
+export type FileMetaInput = Static<typeof FileMeta>;
+
+const fileFields = {
+  ...resourceFields,
+  user_id: Uuid,
+  space_id: Nullable(Uuid),
+  name: Type.String({ examples: ['invoice.pdf'] }),
+  size: Bytes('Of the upload.'),
+  mimeType: Type.String({ description: 'Of the upload.', examples: ['application/pdf'] }),
+  storageKey: Type.String({
+    examples: ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff/7c9e6679-7425-40de-944b-e07fc1f90ae7'],
+  }),
+  sha256: Type.String({
+    description: 'Of the upload, in hex.',
+    examples: ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+  }),
+  folder: Type.String({ examples: ['invoices/2026'] }),
+  tags: Type.Array(Type.String(), { examples: [['paid', 'q1']] }),
+  classifier: Nullable(Type.String({ examples: ['invoice'] })),
+  metadata: Type.Object({}, { additionalProperties: true, examples: [{ order: 42 }] }),
+  visibility: Visibility,
+};
+
+export const FileView = Type.Object(fileFields);
+
+export const FileDetail = Type.Object({
+  ...fileFields,
+  url: Type.String({
+    description: 'Reads the file without any credential.',
+    examples: ['https://files.example.com/...'],
+  }),
+  url_expires_at: Nullable(Timestamp),
+});
+
+export const viewFile = (row: FileRow): Static<typeof FileView> => ({
+  id: row.id,
+  user_id: row.user_id,
+  space_id: row.space_id,
+  name: row.name,
+  size: row.size,
+  mimeType: row.mime_type,
+  storageKey: row.storage_key,
+  sha256: row.sha256,
+  folder: row.folder,
+  tags: row.tags,
+  classifier: row.classifier,
+  metadata: row.metadata,
+  visibility: row.visibility,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});

@@ -1,0 +1,168 @@
+// Spaces over HTTP.
+import { Type } from 'typebox';
+import { route } from '../../contract/route.ts';
+import { ScopeList } from '../../contract/scope.ts';
+import { ExternalId, Listing, Page, Timestamp, Uuid } from '../../contract/wire.ts';
+import {
+  changeSpace,
+  createSpace,
+  listUserSpaces,
+  logIntoSpace,
+  readSpace,
+  removeSpace,
+  revokeSpaceToken,
+  setSpacePassword,
+} from './spaces.service.ts';
+import { NewSpace, SpaceChange, SpacePassword, SpaceView, viewSpace } from './spaces.wire.ts';
+
+const management = { actors: ['project', 'user'] } as const;
+const login = { actors: ['project', 'integration'], scope: 'spaces:login' } as const;
+const params = Type.Object({ spaceId: Uuid });
+const oneSpace = Type.Object({ space: SpaceView });
+
+export const spaceRoutes = [
+  route(
+    {
+      id: 'spaces.list',
+      method: 'GET',
+      path: '/project/users/:user/spaces',
+      summary: 'List the spaces of a user',
+      access: management,
+      audit: null,
+      query: Page(),
+      returns: { status: 200, body: Listing('spaces', SpaceView) },
+      errors: [],
+    },
+    async ({ deps, actor, user, query }) => {
+      const { rows, next_cursor } = await listUserSpaces(deps, actor.projectId, user.id, query);
+      return { spaces: rows.map(viewSpace), next_cursor };
+    },
+  ),
+  route(
+    {
+      id: 'spaces.create',
+      method: 'POST',
+      path: '/project/users/:user/spaces',
+      summary: 'Create a space',
+      description:
+        'The external id is unique within the project: spaces log in by it. Without scopes the space may do nothing yet.',
+      access: management,
+      audit: 'space.create',
+      body: NewSpace,
+      returns: { status: 201, body: oneSpace },
+      errors: ['CONFLICT'],
+    },
+    async ({ deps, actor, user, body, audit }) => ({
+      space: viewSpace(await createSpace(deps, actor, user.id, body, audit)),
+    }),
+  ),
+  route(
+    {
+      id: 'spaces.read',
+      method: 'GET',
+      path: '/project/users/:user/spaces/:spaceId',
+      summary: 'Read a space',
+      access: management,
+      audit: null,
+      params,
+      returns: { status: 200, body: oneSpace },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, params: { spaceId } }) => ({
+      space: viewSpace(await readSpace(deps, actor.projectId, user.id, spaceId)),
+    }),
+  ),
+  route(
+    {
+      id: 'spaces.update',
+      method: 'PUT',
+      path: '/project/users/:user/spaces/:spaceId',
+      summary: 'Change a space',
+      description: 'Only the fields that are given change. Deactivating ends its live session at once.',
+      access: management,
+      audit: 'space.update',
+      params,
+      body: SpaceChange,
+      returns: { status: 200, body: oneSpace },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, params: { spaceId }, body, audit }) => ({
+      space: viewSpace(await changeSpace(deps, actor, user.id, spaceId, body, audit)),
+    }),
+  ),
+  route(
+    {
+      id: 'spaces.delete',
+      method: 'DELETE',
+      path: '/project/users/:user/spaces/:spaceId',
+      summary: 'Delete a space',
+      description: "Its files stay, at the owner's level; its live session ends at once.",
+      access: management,
+      audit: 'space.delete',
+      params,
+      returns: { status: 204 },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, params: { spaceId }, audit }) =>
+      removeSpace(deps, actor.projectId, user.id, spaceId, audit),
+  ),
+  route(
+    {
+      id: 'spaces.setCredentials',
+      method: 'PUT',
+      path: '/project/users/:user/spaces/:spaceId/credentials',
+      summary: 'Set or rotate the password of a space',
+      description: 'Ends its live session.',
+      access: management,
+      audit: 'space.credentials',
+      params,
+      body: Type.Object({ password: SpacePassword }),
+      returns: { status: 204 },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, params: { spaceId }, body, audit }) =>
+      setSpacePassword(deps, actor.projectId, user.id, spaceId, body.password, audit),
+  ),
+  route(
+    {
+      id: 'spaces.login',
+      method: 'POST',
+      path: '/project/spaces/login',
+      summary: 'Exchange the credentials of a space for a token',
+      description: 'A space has one live session: a login ends the one before.',
+      access: login,
+      audit: 'space.login',
+      body: Type.Object({
+        external_id: ExternalId,
+        password: Type.String({ minLength: 1, format: 'password', examples: ['4711'] }),
+      }),
+      returns: {
+        status: 201,
+        body: Type.Object({
+          token: Type.String({ examples: ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.c2ln'] }),
+          jti: Uuid,
+          space_id: Uuid,
+          user_id: Uuid,
+          scopes: ScopeList,
+          expires_at: Timestamp,
+        }),
+      },
+      errors: ['UNAUTHORIZED'],
+    },
+    async ({ deps, actor, body, audit }) => logIntoSpace(deps, actor, body, audit),
+  ),
+  route(
+    {
+      id: 'spaces.revokeToken',
+      method: 'POST',
+      path: '/project/spaces/token/revoke',
+      summary: 'End the session of a space',
+      access: login,
+      audit: 'token.revoke',
+      body: Type.Object({ jti: Uuid }),
+      returns: { status: 204 },
+      errors: [],
+    },
+    async ({ deps, actor, body, audit }) => revokeSpaceToken(deps, actor.projectId, body.jti, audit),
+  ),
+];

@@ -1,0 +1,235 @@
+// Spaces: parts of a user's storage, each with a login of its own and at most one live session.
+import { grantOf, type IntegrationActor, type ProjectActor, type UserActor } from '../../contract/actor.ts';
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { isWithin, type Scope, withoutRepeats } from '../../contract/scope.ts';
+import { tooMany } from '../../contract/too-many.ts';
+import { isoOf } from '../../kernel/clock.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
+import type { Policy } from '../../platform/limits/limiter.ts';
+import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { lockOwner } from '../users/users.service.ts';
+import {
+  deleteSpace,
+  endSpaceSession,
+  findSpace,
+  findSpaceForLogin,
+  insertSpace,
+  listSpaces,
+  lockSpace,
+  moveFilesToOwner,
+  type SpaceLoginRow,
+  type SpaceRow,
+  updateSpace,
+  updateSpacePassword,
+  updateSpaceSession,
+} from './spaces.sql.ts';
+import type { NewSpaceInput, SpaceChangeInput } from './spaces.wire.ts';
+
+type Manager = ProjectActor | UserActor;
+
+const loginFailurePolicy: Policy = { max: 10, windowMs: 15 * 60_000 };
+
+export const spaceNotFound = () => new PakhusError('NOT_FOUND', 'There is no such space of this user');
+
+export async function listUserSpaces(deps: Deps, projectId: string, userId: string, page: PageRequest) {
+  const list = `spaces:${userId}`;
+  const rows = await deps.db.read<SpaceRow>(
+    listSpaces(projectId, userId, afterCursor(deps, list, page.cursor), page),
+  );
+  return pageOf(deps, list, rows, page.limit);
+}
+
+export async function readSpace(
+  deps: Deps,
+  projectId: string,
+  userId: string,
+  spaceId: string,
+): Promise<SpaceRow> {
+  const [row] = await deps.db.read<SpaceRow>(findSpace(projectId, userId, spaceId));
+  if (!row) throw spaceNotFound();
+  return row;
+}
+
+export async function createSpace(
+  deps: Deps,
+  actor: Manager,
+  userId: string,
+  input: NewSpaceInput,
+  audit: AuditStamp,
+): Promise<SpaceRow> {
+  const scopes = withoutRepeats(input.scopes ?? []);
+  refuseExcessScopes(actor, scopes);
+  const values = { name: input.name, scopes, limit_bytes: input.limit_bytes ?? null, active: true };
+  const passwordHash = input.password === undefined ? null : await deps.passwords.hash(input.password);
+  return deps.db.transaction(async (tx) => {
+    await lockOwner(tx, actor.projectId, userId);
+    const statement = insertSpace(actor.projectId, userId, input.external_id, values, passwordHash);
+    const [row] = await tx.query<SpaceRow>(statement).catch(explainConflict);
+    const space = row as SpaceRow;
+    await recordAudit(tx, audit, about(space, { new: { external_id: input.external_id, ...values } }));
+    return space;
+  });
+}
+
+export async function changeSpace(
+  deps: Deps,
+  actor: Manager,
+  userId: string,
+  spaceId: string,
+  input: SpaceChangeInput,
+  audit: AuditStamp,
+): Promise<SpaceRow> {
+  if (input.scopes) refuseExcessScopes(actor, input.scopes);
+  return deps.db.transaction(async (tx) => {
+    const before = await lockedSpace(tx, actor.projectId, userId, spaceId);
+    const values = {
+      name: input.name ?? before.name,
+      scopes: input.scopes ? withoutRepeats(input.scopes) : before.scopes,
+      limit_bytes: input.limit_bytes === undefined ? before.limit_bytes : input.limit_bytes,
+      active: input.active ?? before.active,
+    };
+    const [row] = await tx.query<SpaceRow>(updateSpace(actor.projectId, spaceId, values));
+    const after = row as SpaceRow;
+    await recordAudit(tx, audit, about(after, changeOf({ ...before }, { ...after })));
+    return after;
+  });
+}
+
+/** Its files stay, at the owner's level: nothing is lost, and the owner's usage does not change. */
+export async function removeSpace(
+  deps: Deps,
+  projectId: string,
+  userId: string,
+  spaceId: string,
+  audit: AuditStamp,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    await lockOwner(tx, projectId, userId);
+    const space = await lockedSpace(tx, projectId, userId, spaceId);
+    await tx.query(moveFilesToOwner(projectId, spaceId));
+    await tx.query(deleteSpace(projectId, spaceId));
+    await recordAudit(tx, audit, about(space, { old: { external_id: space.external_id, name: space.name } }));
+  });
+}
+
+export async function setSpacePassword(
+  deps: Deps,
+  projectId: string,
+  userId: string,
+  spaceId: string,
+  password: string,
+  audit: AuditStamp,
+): Promise<void> {
+  const passwordHash = await deps.passwords.hash(password);
+  await deps.db.transaction(async (tx) => {
+    const space = await lockedSpace(tx, projectId, userId, spaceId);
+    await tx.query(updateSpacePassword(projectId, spaceId, passwordHash));
+    await recordAudit(tx, audit, about(space, {}));
+  });
+}
+
+export async function logIntoSpace(
+  deps: Deps,
+  actor: ProjectActor | IntegrationActor,
+  input: { readonly external_id: string; readonly password: string },
+  audit: AuditStamp,
+) {
+  const { space, hash } = await proveSpacePassword(deps, actor.projectId, input);
+  if (!space.active || !space.user_active) {
+    throw new PakhusError('FORBIDDEN', 'The space or its owner is not active: ask the owner to activate it');
+  }
+  const { token, jti, expiresAtMs } = deps.tokens.sign({
+    sub: space.id,
+    role: 'space',
+    pid: actor.projectId,
+    uid: space.user_id,
+    iid: actor.kind === 'integration' ? actor.integrationId : null,
+    scopes: space.scopes,
+    ttlMs: deps.settings.SPACE_TOKEN_TTL_SECONDS * 1000,
+  });
+  await deps.db.transaction(async (tx) => {
+    const [session] = await tx.query(updateSpaceSession(actor.projectId, space.id, jti, hash));
+    if (!session) throw wrongCredentials();
+    await recordAudit(tx, audit, about(space, { jti }));
+  });
+  return {
+    token,
+    jti,
+    space_id: space.id,
+    user_id: space.user_id,
+    scopes: space.scopes,
+    expires_at: isoOf(expiresAtMs),
+  };
+}
+
+/** Failures are counted for a name that does not exist as well: both must look alike. */
+async function proveSpacePassword(
+  deps: Deps,
+  projectId: string,
+  input: { readonly external_id: string; readonly password: string },
+) {
+  const failures = `space:${projectId}:${input.external_id}`;
+  const verdict = await deps.limiter.consume(failures, loginFailurePolicy);
+  if (!verdict.allowed) throw tooMany(deps.clock(), verdict, 'Too many failed logins for this space');
+  const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
+  const hash = space?.password_hash ?? null;
+  const right = await deps.passwords.verify(input.password, hash);
+  if (!space || hash === null || !right) throw wrongCredentials();
+  await deps.limiter.reset(failures);
+  return { space, hash };
+}
+
+export async function revokeSpaceToken(
+  deps: Deps,
+  projectId: string,
+  jti: string,
+  audit: AuditStamp,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const [ended] = await tx.query<{ user_id: string }>(endSpaceSession(projectId, jti));
+    await recordAudit(tx, audit, { resourceType: 'token', resourceId: jti, userId: ended?.user_id ?? null });
+  });
+}
+
+const wrongCredentials = () =>
+  new PakhusError('UNAUTHORIZED', 'The external id or the password of the space is wrong');
+
+function refuseExcessScopes(actor: Manager, scopes: readonly Scope[]): void {
+  const excess = scopes.filter((scope) => !isWithin([scope], grantOf(actor)));
+  if (excess.length === 0) return;
+  throw new PakhusError(
+    'FORBIDDEN',
+    `A space cannot have scopes that its maker lacks: ${excess.join(', ')}`,
+    {
+      details: { excess_scopes: excess },
+    },
+  );
+}
+
+async function lockedSpace(
+  tx: Transaction,
+  projectId: string,
+  userId: string,
+  spaceId: string,
+): Promise<SpaceRow> {
+  const [row] = await tx.query<SpaceRow>(lockSpace(projectId, userId, spaceId));
+  if (!row) throw spaceNotFound();
+  return row;
+}
+
+function explainConflict(error: unknown): never {
+  if (brokenConstraint(error) !== 'spaces_external_id_unique') throw error;
+  throw new PakhusError('CONFLICT', 'A space with this external id exists already in this project', {
+    details: { field: 'external_id' },
+  });
+}
+
+const about = (space: SpaceRow, metadata: object) => ({
+  resourceType: 'space',
+  resourceId: space.id,
+  userId: space.user_id,
+  metadata: metadata as Record<string, unknown>,
+});

@@ -1,0 +1,81 @@
+// Statements on spaces.
+import { oneMore, type PageRequest } from '../../contract/paging.ts';
+import type { Scope } from '../../contract/scope.ts';
+import { type Sql, sql } from '../../platform/db/sql.ts';
+
+export interface SpaceRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly external_id: string;
+  readonly name: string;
+  readonly scopes: Scope[];
+  readonly limit_bytes: number | null;
+  readonly used_bytes: number;
+  readonly active: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface SpaceLoginRow extends SpaceRow {
+  readonly password_hash: string | null;
+  readonly user_active: boolean;
+}
+
+export type SpaceValues = Pick<SpaceRow, 'name' | 'scopes' | 'limit_bytes' | 'active'>;
+
+const columns = sql`id, user_id, external_id, name, scopes, limit_bytes, used_bytes, active, created_at, updated_at`;
+
+export const listSpaces = (projectId: string, userId: string, after: Sql, page: PageRequest): Sql => sql`
+  select ${columns} from spaces where project_id = ${projectId} and user_id = ${userId}${after}
+  order by created_at desc, id desc limit ${oneMore(page)}`;
+
+export const findSpace = (projectId: string, userId: string, spaceId: string): Sql => sql`
+  select ${columns} from spaces where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId}`;
+
+export const findSpaceForLogin = (projectId: string, externalId: string): Sql => sql`
+  select ${columns}, password_hash, (select u.active from users u where u.id = user_id) as user_active
+  from spaces where project_id = ${projectId} and external_id = ${externalId}`;
+
+export const lockSpace = (projectId: string, userId: string, spaceId: string): Sql => sql`
+  select ${columns} from spaces where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId}
+  for no key update`;
+
+export const insertSpace = (
+  projectId: string,
+  userId: string,
+  externalId: string,
+  values: SpaceValues,
+  passwordHash: string | null,
+): Sql => sql`
+  insert into spaces (project_id, user_id, external_id, name, scopes, limit_bytes, password_hash)
+  values (${projectId}, ${userId}, ${externalId}, ${values.name}, ${values.scopes}, ${values.limit_bytes}, ${passwordHash})
+  returning ${columns}`;
+
+/** An inactive space has no live session. */
+export const updateSpace = (projectId: string, spaceId: string, values: SpaceValues): Sql => sql`
+  update spaces set name = ${values.name}, scopes = ${values.scopes}, limit_bytes = ${values.limit_bytes},
+    active = ${values.active}, session_jti = case when ${values.active} then session_jti end, updated_at = now()
+  where project_id = ${projectId} and id = ${spaceId} returning ${columns}`;
+
+export const updateSpacePassword = (projectId: string, spaceId: string, passwordHash: string): Sql => sql`
+  update spaces set password_hash = ${passwordHash}, session_jti = null, updated_at = now()
+  where project_id = ${projectId} and id = ${spaceId}`;
+
+/** Fails where the password was changed, or the space switched off, since it was proved. */
+export const updateSpaceSession = (
+  projectId: string,
+  spaceId: string,
+  jti: string,
+  provedHash: string,
+): Sql => sql`
+  update spaces set session_jti = ${jti}
+  where project_id = ${projectId} and id = ${spaceId} and active and password_hash = ${provedHash} returning id`;
+
+export const endSpaceSession = (projectId: string, jti: string): Sql => sql`
+  update spaces set session_jti = null where project_id = ${projectId} and session_jti = ${jti} returning id, user_id`;
+
+export const moveFilesToOwner = (projectId: string, spaceId: string): Sql => sql`
+  update files set space_id = null, updated_at = now() where project_id = ${projectId} and space_id = ${spaceId}`;
+
+export const deleteSpace = (projectId: string, spaceId: string): Sql => sql`
+  delete from spaces where project_id = ${projectId} and id = ${spaceId}`;

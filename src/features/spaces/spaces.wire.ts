@@ -1,0 +1,50 @@
+// Spaces as HTTP shows them. The password goes in and never comes out.
+import { type Static, Type } from 'typebox';
+import { ScopeList } from '../../contract/scope.ts';
+import { Bytes, ExternalId, Name, Nullable, Password, resourceFields, Uuid } from '../../contract/wire.ts';
+import type { SpaceRow } from './spaces.sql.ts';
+
+const LimitBytes = Nullable(Bytes("A limit inside the owner's quota; null for none of its own."));
+export const SpacePassword = Password(4);
+
+export const SpaceView = Type.Object({
+  ...resourceFields,
+  user_id: Uuid,
+  external_id: ExternalId,
+  name: Name,
+  scopes: ScopeList,
+  limit_bytes: LimitBytes,
+  used_bytes: Bytes('What is stored in the space now.'),
+  active: Type.Boolean({ examples: [true] }),
+});
+
+export const NewSpace = Type.Object({
+  external_id: ExternalId,
+  name: Name,
+  scopes: Type.Optional(ScopeList),
+  limit_bytes: Type.Optional(LimitBytes),
+  password: Type.Optional(SpacePassword),
+});
+
+export const SpaceChange = Type.Object({
+  name: Type.Optional(Name),
+  scopes: Type.Optional(ScopeList),
+  limit_bytes: Type.Optional(LimitBytes),
+  active: Type.Optional(Type.Boolean({ examples: [true] })),
+});
+
+export type NewSpaceInput = Static<typeof NewSpace>;
+export type SpaceChangeInput = Static<typeof SpaceChange>;
+
+export const viewSpace = (row: SpaceRow): Static<typeof SpaceView> => ({
+  id: row.id,
+  user_id: row.user_id,
+  external_id: row.external_id,
+  name: row.name,
+  scopes: row.scopes,
+  limit_bytes: row.limit_bytes,
+  used_bytes: row.used_bytes,
+  active: row.active,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});

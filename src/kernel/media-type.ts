@@ -1,0 +1,43 @@
+// MIME types: reading one, matching one against a plan's list, and knowing which a browser may open.
+
+const typePattern = /^[\w!#$&^.+-]{1,63}\/[\w!#$&^.+-]{1,63}$/;
+
+export const unknownMediaType = 'application/octet-stream';
+
+/** The type in lower case without its parameters; what is not a type counts as unknown bytes. */
+export function readMediaType(given: string): string {
+  const type = (given.split(';', 1)[0] ?? '').trim().toLowerCase();
+  return typePattern.test(type) ? type : unknownMediaType;
+}
+
+/** An empty list allows everything; `image/*` allows a family. */
+export function isAllowedType(type: string, allowed: readonly string[]): boolean {
+  if (allowed.length === 0) return true;
+  const family = `${type.split('/', 1)[0]}/*`;
+  return allowed.some((entry) => entry === type || entry === family || entry === '*/*');
+}
+
+const inertTypes: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'image/avif',
+  'image/bmp',
+  'text/plain',
+  'application/json',
+]);
+
+/** Whether a browser may show it in place. Whatever could run a script may not. */
+export const isInert = (type: string): boolean =>
+  inertTypes.has(type) || /^(audio|video)\/[\w.+-]+$/.test(type);
+
+/** The Content-Disposition of a download, with the name in ASCII for old clients and in full for all others. */
+export function contentDisposition(name: string, type: string): string {
+  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const full = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `${isInert(type) ? 'inline' : 'attachment'}; filename="${ascii}"; filename*=UTF-8''${full}`;
+}

@@ -1,0 +1,106 @@
+// Reads multipart/form-data as a stream. The only file that knows busboy. Fields are small and gathered; the
+// one file part is handed on as it arrives, in whatever order the parts come.
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import busboy from '@fastify/busboy';
+import { invalid, PakhusError } from '../kernel/error.ts';
+
+export interface FilePart {
+  readonly filename: string | undefined;
+  /** In lower case, without parameters. */
+  readonly contentType: string;
+  readonly stream: Readable;
+}
+
+export type FormFields = ReadonlyMap<string, readonly string[]>;
+
+const limits = { fields: 64, parts: 66, fieldSize: 64 * 1024, headerPairs: 32, headerSize: 16 * 1024 };
+
+/**
+ * Resolves to the fields when the whole form has been read. `takeFile` is called as the part named
+ * `fileField` begins and must see to it that its stream is read to the end.
+ */
+export function readForm(
+  request: IncomingMessage,
+  fileField: string,
+  takeFile: (part: FilePart) => void,
+): Promise<FormFields> {
+  const parser = parserOf(request, fileField);
+  return new Promise((resolve, reject) => {
+    const fields = new Map<string, string[]>();
+    let files = 0;
+    let fault: PakhusError | null = null;
+    parser.on('field', (name: string | undefined, value: string, _nameCut: boolean, valueCut: boolean) => {
+      if (name === undefined) return;
+      if (valueCut) fault ??= formFault(name, `is longer than ${limits.fieldSize} bytes`, 'maxLength');
+      fields.set(name, [...(fields.get(name) ?? []), value]);
+    });
+    parser.on(
+      'file',
+      (
+        _field: string,
+        stream: Readable,
+        filename: string | undefined,
+        _encoding: string,
+        contentType: string,
+      ) => {
+        files += 1;
+        if (files > 1) {
+          fault ??= formFault(fileField, 'is given more than once: send exactly one file', 'count');
+          stream.resume();
+        } else takeFile({ filename, contentType, stream });
+      },
+    );
+    const tooMany = () => {
+      fault ??= formFault('body', `has more than ${limits.fields} parts`, 'count');
+    };
+    parser.on('partsLimit', tooMany);
+    parser.on('fieldsLimit', tooMany);
+    parser.on('error', (error: unknown) => reject(brokenForm(error)));
+    parser.on('finish', () => {
+      if (fault) reject(fault);
+      else if (files === 0)
+        reject(formFault(fileField, `is missing: send the file as the part named ${fileField}`, 'required'));
+      else resolve(fields);
+    });
+    request.on('error', (error) => reject(brokenForm(error)));
+    request.on('close', () => {
+      if (!request.complete) reject(new ClientGone());
+    });
+    request.pipe(parser as unknown as NodeJS.WritableStream);
+  });
+}
+
+/** The client hung up before its request was complete; there is nobody left to answer. */
+export class ClientGone extends PakhusError {
+  constructor() {
+    super('VALIDATION_ERROR', 'The request ended before its body did');
+  }
+}
+
+function parserOf(request: IncomingMessage, fileField: string) {
+  const { 'content-type': contentType = '' } = request.headers;
+  if (!/^multipart\/form-data\b/i.test(contentType)) {
+    throw formFault('body', 'has the wrong content type: send multipart/form-data', 'content_type');
+  }
+  try {
+    return new busboy.Busboy({
+      headers: { ...request.headers, 'content-type': contentType },
+      limits,
+      // A field sent as a blob has a file name, too: only the name of the part decides.
+      isPartAFile: (name) => name === fileField,
+    });
+  } catch (error) {
+    throw brokenForm(error);
+  }
+}
+
+const formFault = (path: string, message: string, code: string): PakhusError =>
+  invalid(422, [{ path, message, code }]);
+
+const brokenForm = (error: unknown): PakhusError =>
+  formFault(
+    'body',
+    `is not valid multipart/form-data: ${String((error as Error).message).slice(0, 120)}`,
+    'multipart',
+  );
