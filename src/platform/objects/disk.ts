@@ -1,4 +1,4 @@
-// Objects as plain files below one folder: private/ab/cd/<key with + for />, public/<key> exactly as an
+// Objects as plain files below one folder: private/ab/<key with + for />, public/<key> exactly as an
 // operator's web server maps it, tmp/ for what is being written. All three must be on one file system.
 // Types and dispositions are not kept here: the file's row knows them and the signed URL carries them.
 import { createHash, randomBytes } from 'node:crypto';
@@ -65,12 +65,15 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
   // Folders whose own entry is known to have reached the disk. What another process made, or this one
   // before it crashed, is not in here, so that its parents are synced once more.
   const known = new Set<string>();
+  const sync = createFolderSync();
+
+  const shardPath = (shard: string): string => `${shelves.private}/${shard}`;
 
   const pathOf = (shelf: Shelf, key: string): string => {
     assertKey(key);
     if (shelf === 'public') return `${shelves.public}/${key}`;
     const hash = createHash('sha256').update(key).digest('hex');
-    return `${shelves.private}/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${key.replaceAll('/', '+')}`;
+    return `${shardPath(hash.slice(0, 2))}/${key.replaceAll('/', '+')}`;
   };
 
   const tempPath = (): string => `${tmp}/${run}-${(++serial).toString(36)}`;
@@ -85,8 +88,11 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     ] as const) {
       await mkdir(folder, { mode }).catch(ignore('EEXIST'));
     }
-    await syncFolder(root);
-    await syncFolder(path.dirname(root));
+    // All 256 shards now: a folder made during a put would double what that put costs.
+    const shards = Array.from({ length: 256 }, (_, i) => shardPath(i.toString(16).padStart(2, '0')));
+    await Promise.all(shards.map((shard) => mkdir(shard, { mode: 0o700 }).catch(ignore('EEXIST'))));
+    for (const folder of [shelves.private, root, path.dirname(root)]) await syncFolder(folder);
+    for (const shard of [...shards, shelves.private, shelves.public]) known.add(shard);
     laidOut = true;
   }
 
@@ -102,7 +108,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
       for (let at = folder; at !== root; at = path.dirname(at)) known.delete(at);
       await renamePath(temp, target);
     }
-    await syncFolder(folder);
+    await sync(folder);
     if (!known.has(folder)) await syncParents(folder);
   }
 
@@ -174,7 +180,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
       if (isAbsent(error)) return;
       throw error;
     }
-    await syncFolder(path.dirname(target));
+    await sync(path.dirname(target));
   }
 
   async function linkOrCopy(source: string, temp: string): Promise<void> {
@@ -289,7 +295,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
       for await (const file of walk(base)) {
         const relative = path.relative(base, file).split(path.sep);
         const key =
-          shelf === 'public' ? relative.join('/') : relative.slice(2).join('/').replaceAll('+', '/');
+          shelf === 'public' ? relative.join('/') : relative.slice(1).join('/').replaceAll('+', '/');
         if (isKey(key) && key.startsWith(prefix)) yield key;
       }
     },
@@ -371,7 +377,37 @@ async function writePieces(fd: number, pieces: Buffer[]): Promise<void> {
 // Opening is synchronous: the folder was in use a moment ago, so this touches no disk, and it saves two waits.
 async function syncFolder(folder: string): Promise<void> {
   const fd = fs.openSync(folder, O_RDONLY | O_DIRECTORY);
-  await fsyncFd(fd).finally(() => closeQuietly(fd));
+  try {
+    await fsyncFd(fd);
+  } finally {
+    closeQuietly(fd);
+  }
+}
+
+/**
+ * Syncs folders for many callers: those who ask while a sync of their folder runs share the next one, since
+ * the running one may have begun before their change.
+ */
+function createFolderSync(): (folder: string) => Promise<void> {
+  const running = new Map<string, { readonly done: Promise<void>; next: Promise<void> | undefined }>();
+
+  function begin(folder: string): Promise<void> {
+    const done = syncFolder(folder).finally(() => {
+      if (running.get(folder)?.next === undefined) running.delete(folder);
+    });
+    running.set(folder, { done, next: undefined });
+    return done;
+  }
+
+  return (folder) => {
+    const current = running.get(folder);
+    if (!current) return begin(folder);
+    current.next ??= current.done.then(
+      () => begin(folder),
+      () => begin(folder),
+    );
+    return current.next;
+  };
 }
 
 function closeQuietly(fd: number): void {
