@@ -150,6 +150,20 @@ function suite(at: S3Server): void {
     await expectStored(key, older);
   });
 
+  it('knows its own object when the reply to its completion was lost and the upload is gone since', async () => {
+    const key = newKey();
+    const when = (r: http.IncomingMessage) => r.method === 'POST' && r.url?.includes('uploadId=') === true;
+    proxy.set(
+      { fault: { kind: 'storedThenLost' }, when, count: 1 },
+      // Ceph forgives a second completion; most others answer like this.
+      { fault: { kind: 'status', status: 404, code: 'NoSuchUpload' }, when },
+    );
+    const stored = await store.put('private', key, streamOf(large), meta);
+    expect(proxy.seen.filter((line) => line.startsWith('POST') && line.includes('uploadId=')).length).toBe(2);
+    expect(stored).toEqual({ bytes: large.length, etag: (await store.head('private', key))?.etag });
+    await expectStored(key, large);
+  });
+
   const lasting = [
     { name: 'resets', fault: { kind: 'reset' } },
     { name: 'silence', fault: { kind: 'hang' } },

@@ -199,9 +199,10 @@ export function createS3Client(options: S3ClientOptions): S3Client {
     send: (call) =>
       retrying(call, async (response) => {
         const text = await readText(response);
-        const failedInside = call.mayFailInside === true && text.includes('<Error>');
-        if (response.statusCode < 300 && !failedInside) return { headers: response.headers, text };
-        throw new S3Fault(failedInside ? 500 : response.statusCode, response.headers, text);
+        const { statusCode: status, headers } = response;
+        if (status >= 300) throw new S3Fault(status, headers, text);
+        if (call.mayFailInside && text.includes('<Error>')) throw new S3Fault(500, headers, text);
+        return { headers, text };
       }),
 
     open: (call) =>
