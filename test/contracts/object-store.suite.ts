@@ -162,7 +162,9 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       const reason = new Error('too late');
       const signal = AbortSignal.abort(reason);
       await expect(store.put('private', key, bytesOf(10), meta, signal)).rejects.toBe(reason);
-      await expect(store.put('private', key, streamOf(bytesOf(10)), meta, signal)).rejects.toBe(reason);
+      const body = streamOf(bytesOf(10));
+      await expect(store.put('private', key, body, meta, signal)).rejects.toBe(reason);
+      expect(body.destroyed).toBe(true);
       await expectNothing('private', key);
     });
 

@@ -42,6 +42,7 @@ function suite(at: S3Server): void {
       idleTimeoutMs,
       thinkTimeoutMs: idleTimeoutMs,
       abortTimeoutMs: 500,
+      checkTimeoutMs: idleTimeoutMs,
       backoffBaseMs: 5,
       backoffMaxMs: 20,
       ...over,

@@ -34,6 +34,8 @@ export interface S3StoreOptions extends S3ClientOptions {
   readonly abortTimeoutMs?: number;
   /** Longer objects are copied in parts of this size. */
   readonly copyPartBytes?: number;
+  /** A health check is asked often and must not wait as long as an upload. */
+  readonly checkTimeoutMs?: number;
 }
 
 interface Part {
@@ -69,6 +71,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     thinkTimeoutMs = 45_000,
     abortTimeoutMs = 5_000,
     copyPartBytes = 512 << 20,
+    checkTimeoutMs = 3_000,
   } = options;
   const client = createS3Client(options);
   const buffers = createPartBuffers(
@@ -345,9 +348,8 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     separatesPublic: bucketOf.public !== bucketOf.private,
 
     async put(shelf, key, body, meta, signal) {
-      const at = addressOf(shelf, key);
-      signal?.throwIfAborted();
       if (Buffer.isBuffer(body)) {
+        const at = addressOf(shelf, key);
         return guard('put', () => putWhole(at, body, md5(body), meta, signal), signal);
       }
       let bodyFault: { readonly error: unknown } | undefined;
@@ -355,6 +357,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         bodyFault = { error };
       });
       try {
+        const at = addressOf(shelf, key);
         return await guard('put', () => putStream(at, reader, meta, signal), signal);
       } catch (error) {
         throw bodyFault ? bodyFault.error : error;
@@ -456,7 +459,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     async check() {
       for (const [bucket, variable] of variables) {
         try {
-          await client.send({ method: 'HEAD', bucket, triesMax: 2 });
+          await client.send({ method: 'HEAD', bucket, triesMax: 2, idleTimeoutMs: checkTimeoutMs });
         } catch (error) {
           throw outage('storage', `${variable} "${bucket}" ${complaintOf(error)}`, error);
         }
