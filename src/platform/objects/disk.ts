@@ -61,7 +61,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
   const tmp = path.join(root, 'tmp');
   const run = randomBytes(6).toString('hex');
   let serial = 0;
-  let laidOut = false;
+  let layingOut: Promise<void> | undefined;
   // Folders whose own entry is known to have reached the disk. What another process made, or this one
   // before it crashed, is not in here, so that its parents are synced once more.
   const known = new Set<string>();
@@ -79,6 +79,14 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
   const tempPath = (): string => `${tmp}/${run}-${(++serial).toString(36)}`;
 
   /** Once only: a root that vanishes later is an outage, not a new and empty store. */
+  function ready(): Promise<void> {
+    layingOut ??= layOut().catch((error: unknown) => {
+      layingOut = undefined;
+      throw error;
+    });
+    return layingOut;
+  }
+
   async function layOut(): Promise<void> {
     await mkdir(root, { recursive: true, mode: 0o755 });
     for (const [folder, mode] of [
@@ -93,7 +101,6 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     await Promise.all(shards.map((shard) => mkdir(shard, { mode: 0o700 }).catch(ignore('EEXIST'))));
     for (const folder of [shelves.private, root, path.dirname(root)]) await syncFolder(folder);
     for (const shard of [...shards, shelves.private, shelves.public]) known.add(shard);
-    laidOut = true;
   }
 
   /** Moves a finished temporary file to its place, durably. */
@@ -127,7 +134,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     fill: (fd: number) => Promise<void>,
     signal?: AbortSignal,
   ): Promise<StoredObject> {
-    if (!laidOut) await layOut();
+    await ready();
     const temp = tempPath();
     let fd = await openFd(temp, flags, 0o644);
     try {
@@ -266,7 +273,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
 
     copy: (from, to, key, _meta) =>
       guard('copy', async () => {
-        if (!laidOut) await layOut();
+        await ready();
         const temp = tempPath();
         try {
           await linkOrCopy(pathOf(from, key), temp);
@@ -316,7 +323,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
 
     async check() {
       try {
-        if (!laidOut) await layOut();
+        await ready();
         const devices = new Set<number>();
         for (const folder of [tmp, shelves.private, shelves.public]) {
           await access(folder, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);

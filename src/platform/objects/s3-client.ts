@@ -15,7 +15,7 @@ import { textOf } from './s3-xml.js';
 
 export interface S3ClientOptions {
   /** Without one: Amazon's own for the region. A path in it is kept before every key. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -228,6 +228,11 @@ export function createS3Client(options: S3ClientOptions): S3Client {
 export function isStoreFault(error: unknown): boolean {
   if (error instanceof S3Fault) return true;
   return !(error instanceof PakhusError) && codeOf(error) !== '' && codeOf(error) !== 'UND_ERR_INVALID_ARG';
+}
+
+/** A missing bucket is no missing object: that one must not look like an empty store. */
+export function isAbsent(error: unknown): boolean {
+  return error instanceof S3Fault && error.status === 404 && error.code !== 'NoSuchBucket';
 }
 
 export function headerOf(headers: S3Headers, name: string): string | undefined {

@@ -1,28 +1,29 @@
 // Objects in an S3-compatible store. A body that fits one part is one PUT of known length, a longer one a
 // multipart upload with one part in flight; nothing that a reader could see appears before all of it is there.
-import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { outage, PakhusError } from '../../kernel/error.js';
-import { encodePath } from '../../kernel/sigv4.js';
 import { type BodyReader, createBodyReader } from './body-reader.js';
 import { assertKey, assertRange, isKey } from './object-key.js';
-import type { ObjectInfo, ObjectMeta, ObjectStore, Shelf, StoredObject } from './object-store.js';
+import type { ObjectMeta, ObjectStore, Shelf, StoredObject } from './object-store.js';
 import { createPartBuffers } from './part-buffers.js';
 import {
   createS3Client,
   headerOf,
+  isAbsent,
   isStoreFault,
   type S3Call,
   type S3ClientOptions,
   S3Fault,
-  type S3Headers,
 } from './s3-client.js';
+import { bytesIn, etagIn, headersOf, infoOf } from './s3-headers.js';
+import { type Address, copySource, createMultipart } from './s3-multipart.js';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.js';
 
 export interface S3StoreOptions extends S3ClientOptions {
   readonly bucket: string;
   /** Without one, public objects live beside the private ones. */
-  readonly publicBucket?: string;
+  readonly publicBucket?: string | undefined;
   /** All parts but the last are of this size, as some stores insist; S3 takes at least 5 MiB and 10,000 parts. */
   readonly partBytes?: number;
   /** Bounds what all streamed uploads together hold in memory. */
@@ -38,28 +39,8 @@ export interface S3StoreOptions extends S3ClientOptions {
   readonly checkTimeoutMs?: number;
 }
 
-interface Part {
-  readonly number: number;
-  readonly etag: string;
-}
-
-interface Upload {
-  readonly bucket: string;
-  readonly key: string;
-  readonly id: string;
-  /** Stored with the object, so that it can be told from any other that had the same key. */
-  readonly mark: string;
-}
-
-interface Address {
-  readonly bucket: string;
-  readonly key: string;
-}
-
-const markHeader = 'x-amz-meta-pakhus-upload';
 /** A streamed body of at most this size takes no part buffer. */
 const smallBytes = 64 << 10;
-const partsMax = 10_000;
 const deletesMax = 1_000;
 const presignSecondsMax = 7 * 86_400;
 
@@ -74,6 +55,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     checkTimeoutMs = 3_000,
   } = options;
   const client = createS3Client(options);
+  const multipart = createMultipart(client, { thinkTimeoutMs, abortTimeoutMs, copyPartBytes });
   const buffers = createPartBuffers(
     partBytes,
     Math.max(1, Math.floor(bufferBytesMax / partBytes)),
@@ -126,118 +108,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       }
       length = await reader.fill(buffer, length, hash);
       if (reader.ended) return await putWhole(at, buffer.subarray(0, length), hash.digest(), meta, signal);
-      return await putParts(at, reader, buffer, hash, meta, signal);
+      return await multipart.putParts(at, reader, buffer, hash, meta, signal);
     } finally {
       buffers.give(buffer);
     }
-  }
-
-  /** Goes on where the buffer holds the first part, whole, and `first` has hashed it. */
-  async function putParts(
-    at: Address,
-    reader: BodyReader,
-    buffer: Buffer,
-    first: Hash,
-    meta: ObjectMeta,
-    signal?: AbortSignal,
-  ): Promise<StoredObject> {
-    return withUpload(at, meta, signal, async (upload) => {
-      const parts: Part[] = [];
-      let bytes = 0;
-      let hash = first;
-      for (let length = buffer.length; length > 0; length = await reader.fill(buffer, 0, hash)) {
-        parts.push(
-          await putPart(upload, parts.length + 1, buffer.subarray(0, length), hash.digest(), signal),
-        );
-        bytes += length;
-        hash = createHash('md5');
-      }
-      return { parts, bytes };
-    });
-  }
-
-  async function putPart(
-    upload: Upload,
-    number: number,
-    body: Buffer,
-    digest: Buffer,
-    signal?: AbortSignal,
-  ): Promise<Part> {
-    if (number > partsMax) throw new Error(`An object takes at most ${partsMax} parts of ${partBytes} bytes`);
-    const reply = await client.send({
-      method: 'PUT',
-      bucket: upload.bucket,
-      key: upload.key,
-      query: partQuery(upload, number),
-      headers: { 'content-md5': digest.toString('base64') },
-      body,
-      signal,
-    });
-    return { number, etag: etagIn(reply.headers) ?? `"${digest.toString('hex')}"` };
-  }
-
-  /** Begins a multipart upload, lets `send` fill it, and completes it; if anything fails, ends it. */
-  async function withUpload(
-    at: Address,
-    meta: ObjectMeta,
-    signal: AbortSignal | undefined,
-    send: (upload: Upload) => Promise<{ parts: Part[]; bytes: number }>,
-  ): Promise<StoredObject> {
-    const mark = randomUUID();
-    const headers = { ...headersOf(meta), [markHeader]: mark };
-    const reply = await client.send({ method: 'POST', ...at, query: [['uploads', '']], headers, signal });
-    const id = textOf(reply.text, 'UploadId');
-    if (!id) throw outage('storage', 'The object store began an upload without an id');
-    const upload: Upload = { ...at, id, mark };
-    try {
-      const { parts, bytes } = await send(upload);
-      return await complete(upload, parts, bytes, signal);
-    } catch (error) {
-      await abandon(upload);
-      throw error;
-    }
-  }
-
-  async function complete(
-    upload: Upload,
-    parts: readonly Part[],
-    bytes: number,
-    signal?: AbortSignal,
-  ): Promise<StoredObject> {
-    const { bucket, key } = upload;
-    let acknowledged = true;
-    try {
-      await client.send({
-        method: 'POST',
-        bucket,
-        key,
-        query: [['uploadId', upload.id]],
-        headers: { 'content-type': 'application/xml' },
-        body: Buffer.from(completionOf(parts)),
-        mayFailInside: true,
-        idleTimeoutMs: thinkTimeoutMs,
-        signal,
-      });
-    } catch (error) {
-      // A lost reply makes the next try find the upload gone: then only the object itself can tell.
-      if (!(error instanceof S3Fault && error.code === 'NoSuchUpload')) throw error;
-      acknowledged = false;
-    }
-    const { headers } = await client.send({ method: 'HEAD', bucket, key, signal });
-    const isOurs = headerOf(headers, markHeader) === upload.mark;
-    // Another put may have overwritten what was acknowledged; that is a success of both.
-    if (!isOurs && acknowledged) return { bytes, etag: '""' };
-    if (!isOurs || bytesIn(headers) !== bytes)
-      throw outage('storage', 'The object store completed an upload that is not there whole');
-    return { bytes, etag: etagIn(headers) ?? '""' };
-  }
-
-  /** Best effort, within its own limit and not the caller's: the caller's signal may be why we are here. */
-  async function abandon({ bucket, key, id }: Upload): Promise<void> {
-    const signal = AbortSignal.timeout(abortTimeoutMs);
-    await client
-      .send({ method: 'DELETE', bucket, key, query: [['uploadId', id]], signal })
-      .catch(() => undefined);
   }
 
   async function copyWhole(source: Address, target: Address, meta: ObjectMeta): Promise<void> {
@@ -252,32 +126,6 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       mayFailInside: true,
       idleTimeoutMs: thinkTimeoutMs,
     });
-  }
-
-  async function copyParts(source: Address, target: Address, bytes: number, meta: ObjectMeta): Promise<void> {
-    await withUpload(target, meta, undefined, async (upload) => {
-      const parts: Part[] = [];
-      for (let start = 0; start < bytes; start += copyPartBytes) {
-        const end = Math.min(start + copyPartBytes, bytes) - 1;
-        parts.push(await copyPart(upload, parts.length + 1, source, `bytes=${start}-${end}`));
-      }
-      return { parts, bytes };
-    });
-  }
-
-  async function copyPart(upload: Upload, number: number, source: Address, range: string): Promise<Part> {
-    const reply = await client.send({
-      method: 'PUT',
-      bucket: upload.bucket,
-      key: upload.key,
-      query: partQuery(upload, number),
-      headers: { 'x-amz-copy-source': copySource(source), 'x-amz-copy-source-range': range },
-      mayFailInside: true,
-      idleTimeoutMs: thinkTimeoutMs,
-    });
-    const etag = textOf(reply.text, 'ETag');
-    if (!etag) throw outage('storage', 'The object store copied a part without an ETag');
-    return { number, etag };
   }
 
   async function deleteBatch(bucket: string, keys: readonly string[]): Promise<string[]> {
@@ -309,37 +157,6 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       for (const block of blocksOf(text, 'Contents')) yield decodeListedKey(textOf(block, 'Key') ?? '');
       after = textOf(text, 'NextContinuationToken');
       more = textOf(text, 'IsTruncated') === 'true' && after !== undefined;
-    }
-  }
-
-  async function* listUploads(bucket: string): AsyncGenerator<{ upload: Upload; initiatedAt: Date }> {
-    for (let after: [string, string][] = [], more = true; more; ) {
-      const query: [string, string][] = [['uploads', ''], ['encoding-type', 'url'], ...after];
-      const { text } = await client.send({ method: 'GET', bucket, query });
-      for (const block of blocksOf(text, 'Upload')) {
-        const key = decodeListedKey(textOf(block, 'Key') ?? '');
-        const id = textOf(block, 'UploadId') ?? '';
-        yield {
-          upload: { bucket, key, id, mark: '' },
-          initiatedAt: new Date(textOf(block, 'Initiated') ?? NaN),
-        };
-      }
-      after = [
-        ['key-marker', decodeListedKey(textOf(text, 'NextKeyMarker') ?? '')],
-        ['upload-id-marker', textOf(text, 'NextUploadIdMarker') ?? ''],
-      ];
-      more = textOf(text, 'IsTruncated') === 'true' && after[0]?.[1] !== '';
-    }
-  }
-
-  /** False where it was gone already. */
-  async function endUpload({ bucket, key, id }: Upload): Promise<boolean> {
-    try {
-      await client.send({ method: 'DELETE', bucket, key, query: [['uploadId', id]] });
-      return true;
-    } catch (error) {
-      if (isAbsent(error)) return false;
-      throw error;
     }
   }
 
@@ -419,7 +236,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         const target = addressOf(to, key);
         try {
           const bytes = bytesIn((await client.send({ method: 'HEAD', ...source })).headers);
-          if (bytes > copyPartBytes) await copyParts(source, target, bytes, meta);
+          if (bytes > copyPartBytes) await multipart.copyParts(source, target, bytes, meta);
           else await copyWhole(source, target, meta);
         } catch (error) {
           if (isAbsent(error)) throw notFound();
@@ -447,10 +264,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       guard('sweep', async () => {
         let swept = 0;
         for (const bucket of variables.keys()) {
-          for await (const { upload, initiatedAt } of listUploads(bucket)) {
+          for await (const { upload, initiatedAt } of multipart.list(bucket)) {
             // What has no key of ours is someone else's upload in a shared bucket.
             if (!isKey(upload.key) || !(initiatedAt < olderThan)) continue;
-            if (await endUpload(upload)) swept += 1;
+            if (await multipart.end(upload)) swept += 1;
           }
         }
         return swept;
@@ -533,57 +350,8 @@ function complaintOf(error: unknown): string {
   return region ? `is in the region ${region}` : `cannot be used: ${error.message}`;
 }
 
-// Values come from names and types that clients chose, encoded by the caller; anything else is a bug.
-function headersOf(meta: ObjectMeta): Record<string, string> {
-  for (const value of [meta.contentType, meta.contentDisposition]) {
-    if (!/^[\x20-\x7e]*$/.test(value)) throw new Error('A header of an object must be printable ASCII');
-  }
-  return { 'content-type': meta.contentType, 'content-disposition': meta.contentDisposition };
-}
-
-function completionOf(parts: readonly Part[]): string {
-  const list = parts.map(
-    ({ number, etag }) => `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
-  );
-  return `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`;
-}
-
-function partQuery(upload: Upload, number: number): [string, string][] {
-  return [
-    ['partNumber', String(number)],
-    ['uploadId', upload.id],
-  ];
-}
-
-function copySource({ bucket, key }: Address): string {
-  return encodePath(`/${bucket}/${key}`);
-}
-
 function md5(body: Buffer): Buffer {
   return createHash('md5').update(body).digest();
-}
-
-function etagIn(headers: S3Headers): string | undefined {
-  return headerOf(headers, 'etag') || undefined;
-}
-
-function bytesIn(headers: S3Headers): number {
-  return Number(headerOf(headers, 'content-length') ?? NaN);
-}
-
-function infoOf(headers: S3Headers): ObjectInfo {
-  return {
-    bytes: bytesIn(headers),
-    etag: etagIn(headers) ?? '""',
-    contentType: headerOf(headers, 'content-type') ?? 'application/octet-stream',
-    contentDisposition: headerOf(headers, 'content-disposition') ?? 'attachment',
-    modifiedAt: new Date(headerOf(headers, 'last-modified') ?? 0),
-  };
-}
-
-/** A missing bucket is no missing object: that one must not look like an empty store. */
-function isAbsent(error: unknown): boolean {
-  return error instanceof S3Fault && error.status === 404 && error.code !== 'NoSuchBucket';
 }
 
 function notFound(): PakhusError {
