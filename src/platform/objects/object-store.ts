@@ -33,8 +33,9 @@ export interface ObjectStore {
   readonly separatesPublic: boolean;
   /**
    * Stores all of `body` durably under `key`, or nothing that a reader could see. Memory is bounded whatever
-   * the size. `bytes`, when known, lets an adapter choose a cheaper way. Resolves only when the object is
-   * safe against power loss (disk) or acknowledged (S3).
+   * the size; a Buffer is the cheapest way for what is in memory anyway. Resolves only when the object is
+   * safe against power loss (disk) or acknowledged (S3). An error of the body is rethrown as it is. A stream
+   * that was not read to its end is destroyed.
    */
   put(
     shelf: Shelf,
@@ -43,24 +44,27 @@ export interface ObjectStore {
     meta: ObjectMeta,
     signal?: AbortSignal,
   ): Promise<StoredObject>;
-  /** Rejects with NOT_FOUND when there is none. `range` is inclusive at both ends. */
+  /**
+   * Rejects with NOT_FOUND when there is none. `range` is inclusive at both ends, and as much of it is read
+   * as exists. The stream must be read or destroyed. A store that fails half way ends it with an outage.
+   */
   get(
     shelf: Shelf,
     key: string,
     range?: { start: number; end: number },
     signal?: AbortSignal,
   ): Promise<Readable>;
-  /** Null when there is none. */
+  /** Null when there is none. The disk store does not keep the type and disposition: it gives harmless ones. */
   head(shelf: Shelf, key: string): Promise<ObjectInfo | null>;
   /** Succeeds also when there is none. */
   delete(shelf: Shelf, key: string): Promise<void>;
-  /** Deletes many; resolves to the keys that could not be deleted. */
+  /** Deletes many; resolves to the keys that could not be deleted. Throws where the store could not even be asked. */
   deleteMany(shelf: Shelf, keys: readonly string[]): Promise<string[]>;
   /** Copies within the store, durable at the destination when it resolves. The source stays. */
   copy(from: Shelf, to: Shelf, key: string, meta: ObjectMeta): Promise<void>;
   /** A URL that reads the private object without any credential until it expires. */
   downloadUrl(key: string, options: DownloadUrlOptions): string;
-  /** Every key on a shelf, for tests and for operators' audits. */
+  /** Every key on a shelf, in no order to rely on, for tests and for operators' audits. */
   list(shelf: Shelf, prefix?: string): AsyncIterable<string>;
   /** Ends multipart uploads and temporary files that were begun before `olderThan`; resolves to how many. */
   sweepUnfinished(olderThan: Date): Promise<number>;

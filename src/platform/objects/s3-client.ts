@@ -1,0 +1,293 @@
+// Signed S3 requests over undici: addressing, retries, the clock's skew, and limits on silence rather than
+// on size. The only file that knows undici; it knows nothing of shelves or of what the replies mean.
+import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Dispatcher, Pool } from 'undici';
+import { outage, PakhusError } from '../../kernel/error.js';
+import {
+  createSigner,
+  emptyPayloadHash,
+  encodePath,
+  encodeQuery,
+  unsignedPayload,
+} from '../../kernel/sigv4.js';
+import { textOf } from './s3-xml.js';
+
+export interface S3ClientOptions {
+  /** Without one: Amazon's own for the region. A path in it is kept before every key. */
+  readonly endpoint?: string | undefined;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly forcePathStyle: boolean;
+  readonly clock: () => number;
+  readonly connectTimeoutMs?: number;
+  /** How long the server may be silent, or take no byte, before a try is given up. */
+  readonly idleTimeoutMs?: number;
+  readonly triesMax?: number;
+  /** Silence is slow to notice, so fewer tries may end that way. */
+  readonly idleTriesMax?: number;
+  readonly backoffBaseMs?: number;
+  readonly backoffMaxMs?: number;
+  readonly connectionsMax?: number;
+}
+
+export interface S3Call {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  readonly bucket: string;
+  readonly key?: string;
+  readonly query?: readonly (readonly [string, string])[];
+  /** Lower-case names; all are signed. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Kept whole, so that any try can send it again. */
+  readonly body?: Buffer;
+  readonly signal?: AbortSignal | undefined;
+  /** Instead of the client's own limit, where the server may think for long. */
+  readonly idleTimeoutMs?: number;
+  readonly triesMax?: number;
+  /** The server may say 200 before it knows: an <Error> in the body then counts as a 500. */
+  readonly mayFailInside?: boolean;
+}
+
+export type S3Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+export interface S3Reply {
+  readonly headers: S3Headers;
+  readonly text: string;
+}
+
+/** An answer that says no. Whatever is thrown and is none of these never got an answer. */
+export class S3Fault extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: S3Headers;
+
+  constructor(status: number, headers: S3Headers, text: string) {
+    const code = textOf(text, 'Code') ?? '';
+    super(`S3 answered ${status} ${code} ${textOf(text, 'Message') ?? ''}`.trimEnd());
+    this.name = 'S3Fault';
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+export interface S3Client {
+  /** The whole reply, its body read. */
+  send(call: S3Call): Promise<S3Reply>;
+  /** The reply with its body still to come; the receiver must read or destroy it. */
+  open(call: S3Call): Promise<Readable>;
+  presignGet(
+    bucket: string,
+    key: string,
+    query: readonly (readonly [string, string])[],
+    expiresInSeconds: number,
+  ): string;
+  close(): Promise<void>;
+}
+
+type Response = Dispatcher.ResponseData;
+
+interface Place {
+  readonly origin: string;
+  readonly host: string;
+  /** What comes before the key, without a slash at its end. */
+  readonly base: string;
+}
+
+const replyCharsMax = 8 << 20;
+const sliceBytes = 256 << 10;
+const skewMsMin = 5 * 60_000;
+const passingStatus = new Set([408, 429, 500, 502, 503, 504]);
+const passingCode = new Set(['BadDigest', 'InternalError', 'OperationAborted', 'RequestTimeout', 'SlowDown']);
+const idleCode = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+const closedCode = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
+
+export function createS3Client(options: S3ClientOptions): S3Client {
+  const {
+    connectTimeoutMs = 3_000,
+    idleTimeoutMs = 15_000,
+    triesMax = 4,
+    idleTriesMax = 2,
+    backoffBaseMs = 100,
+    backoffMaxMs = 2_000,
+    connectionsMax = 256,
+  } = options;
+  const signer = createSigner(options);
+  const pools = new Map<string, Pool>();
+  const places = new Map<string, Place>();
+  let skewMs = 0;
+
+  const nowMs = () => options.clock() + skewMs;
+
+  function placeOf(bucket: string): Place {
+    let place = places.get(bucket);
+    if (!place) {
+      place = locate(options, bucket);
+      places.set(bucket, place);
+    }
+    return place;
+  }
+
+  function poolOf(origin: string): Pool {
+    let pool = pools.get(origin);
+    if (!pool) {
+      pool = new Pool(origin, { connections: connectionsMax, connect: { timeout: connectTimeoutMs } });
+      pools.set(origin, pool);
+    }
+    return pool;
+  }
+
+  function dispatch(call: S3Call): Promise<Response> {
+    const place = placeOf(call.bucket);
+    const path = call.key === undefined ? place.base || '/' : `${place.base}/${encodePath(call.key)}`;
+    const query = call.query ? encodeQuery(call.query) : '';
+    const headers = signer.sign({
+      method: call.method,
+      host: place.host,
+      path,
+      query,
+      headers: call.headers ?? {},
+      // The digest of a body travels as Content-MD5, signed with the other headers.
+      payloadHash: call.body ? unsignedPayload : emptyPayloadHash,
+      nowMs: nowMs(),
+    });
+    const idle = call.idleTimeoutMs ?? idleTimeoutMs;
+    return poolOf(place.origin).request({
+      method: call.method,
+      path: query ? `${path}?${query}` : path,
+      headers: call.body ? { ...headers, 'content-length': String(call.body.length) } : headers,
+      body: call.body ? wireBody(call.body) : null,
+      headersTimeout: idle,
+      bodyTimeout: idle,
+      ...(call.signal ? { signal: call.signal } : {}),
+    });
+  }
+
+  /** Takes the server's time for ours where a refusal shows that the two are far apart. */
+  function adoptServerTime(error: unknown): boolean {
+    if (!(error instanceof S3Fault) || error.status !== 403) return false;
+    const serverMs = Date.parse(headerOf(error.headers, 'date') ?? '');
+    if (Number.isNaN(serverMs) || Math.abs(serverMs - nowMs()) < skewMsMin) return false;
+    skewMs = serverMs - options.clock();
+    return true;
+  }
+
+  async function retrying<T>(call: S3Call, receive: (response: Response) => Promise<T>): Promise<T> {
+    const callTriesMax = call.triesMax ?? triesMax;
+    let idle = 0;
+    let corrected = false;
+    for (let tries = 1; ; tries += 1) {
+      call.signal?.throwIfAborted();
+      try {
+        return await receive(await dispatch(call));
+      } catch (error) {
+        call.signal?.throwIfAborted();
+        if (!corrected && adoptServerTime(error)) {
+          corrected = true;
+          continue;
+        }
+        if (idleCode.has(codeOf(error))) idle += 1;
+        if (!isPassing(error) || tries >= callTriesMax || idle >= idleTriesMax) throw error;
+        const ceiling = Math.min(backoffMaxMs, backoffBaseMs * 2 ** tries);
+        await pause(ceiling * (0.5 + Math.random() / 2), call.signal);
+      }
+    }
+  }
+
+  return {
+    send: (call) =>
+      retrying(call, async (response) => {
+        const text = await readText(response);
+        const { statusCode: status, headers } = response;
+        if (status >= 300) throw new S3Fault(status, headers, text);
+        if (call.mayFailInside && text.includes('<Error>')) throw new S3Fault(500, headers, text);
+        return { headers, text };
+      }),
+
+    open: (call) =>
+      retrying(call, async (response) => {
+        if (response.statusCode < 300) return response.body;
+        throw new S3Fault(response.statusCode, response.headers, await readText(response));
+      }),
+
+    presignGet(bucket, key, query, expiresInSeconds) {
+      const place = placeOf(bucket);
+      const path = `${place.base}/${encodePath(key)}`;
+      const signed = signer.presign({ host: place.host, path, query, expiresInSeconds, nowMs: nowMs() });
+      return `${place.origin}${path}?${signed}`;
+    },
+
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+    },
+  };
+}
+
+/** True for an answer that says no and for a connection that failed; false for a mistake of our own. */
+export function isStoreFault(error: unknown): boolean {
+  if (error instanceof S3Fault) return true;
+  return !(error instanceof PakhusError) && codeOf(error) !== '' && codeOf(error) !== 'UND_ERR_INVALID_ARG';
+}
+
+/** A missing bucket is no missing object: that one must not look like an empty store. */
+export function isAbsent(error: unknown): boolean {
+  return error instanceof S3Fault && error.status === 404 && error.code !== 'NoSuchBucket';
+}
+
+export function headerOf(headers: S3Headers, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function locate(options: S3ClientOptions, bucket: string): Place {
+  const url = new URL(options.endpoint ?? `https://s3.${options.region}.amazonaws.com`);
+  const prefix = encodePath(decodeURIComponent(url.pathname.replace(/\/+$/, '')));
+  if (options.forcePathStyle) {
+    return { origin: url.origin, host: url.host, base: `${prefix}/${bucket}` };
+  }
+  const host = `${bucket}.${url.host}`;
+  return { origin: `${url.protocol}//${host}`, host, base: prefix };
+}
+
+// A large body goes out in slices: undici then starts its limit anew with each slice that is taken, so that
+// a slow line is no time-out, while a dead one is.
+function wireBody(body: Buffer): Buffer | Readable {
+  return body.length <= sliceBytes ? body : Readable.from(slicesOf(body));
+}
+
+function* slicesOf(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += sliceBytes) yield body.subarray(at, at + sliceBytes);
+}
+
+async function readText({ headers, body }: Response): Promise<string> {
+  // Most replies are short and say so; undici reads those for half the price of a loop.
+  if (Number(headers['content-length']) <= sliceBytes) return body.text();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Leaving the loop early destroys the body, and with it the socket.
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > replyCharsMax) throw outage('storage', 'The object store answered with more than a reply');
+  }
+  return length === 0 ? '' : Buffer.concat(chunks).toString('utf8');
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof S3Fault) return passingStatus.has(error.status) || passingCode.has(error.code);
+  return isStoreFault(error) && !closedCode.has(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  try {
+    await wait(ms, undefined, signal ? { signal } : {});
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}

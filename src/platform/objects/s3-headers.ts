@@ -1,0 +1,29 @@
+// What the headers of a stored object say, in both directions.
+import type { ObjectInfo, ObjectMeta } from './object-store.js';
+import { headerOf, type S3Headers } from './s3-client.js';
+
+// Values come from names and types that clients chose, encoded by the caller; anything else is a bug.
+export function headersOf(meta: ObjectMeta): Record<string, string> {
+  for (const value of [meta.contentType, meta.contentDisposition]) {
+    if (!/^[\x20-\x7e]*$/.test(value)) throw new Error('A header of an object must be printable ASCII');
+  }
+  return { 'content-type': meta.contentType, 'content-disposition': meta.contentDisposition };
+}
+
+export function etagIn(headers: S3Headers): string | undefined {
+  return headerOf(headers, 'etag') || undefined;
+}
+
+export function bytesIn(headers: S3Headers): number {
+  return Number(headerOf(headers, 'content-length') ?? NaN);
+}
+
+export function infoOf(headers: S3Headers): ObjectInfo {
+  return {
+    bytes: bytesIn(headers),
+    etag: etagIn(headers) ?? '""',
+    contentType: headerOf(headers, 'content-type') ?? 'application/octet-stream',
+    contentDisposition: headerOf(headers, 'content-disposition') ?? 'attachment',
+    modifiedAt: new Date(headerOf(headers, 'last-modified') ?? 0),
+  };
+}

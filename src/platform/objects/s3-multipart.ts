@@ -1,0 +1,240 @@
+// Multipart uploads to S3: begun, filled, completed and verified, or ended when anything fails. One part is
+// in flight at a time, and none is kept but the one in the caller's buffer.
+import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { outage } from '../../kernel/error.js';
+import { encodePath } from '../../kernel/sigv4.js';
+import type { BodyReader } from './body-reader.js';
+import type { ObjectMeta, StoredObject } from './object-store.js';
+import { headerOf, isAbsent, type S3Client, S3Fault } from './s3-client.js';
+import { bytesIn, etagIn, headersOf } from './s3-headers.js';
+import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.js';
+
+export interface MultipartLimits {
+  readonly thinkTimeoutMs: number;
+  readonly abortTimeoutMs: number;
+  readonly copyPartBytes: number;
+}
+
+export interface Address {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+interface Part {
+  readonly number: number;
+  readonly etag: string;
+}
+
+export interface Upload {
+  readonly bucket: string;
+  readonly key: string;
+  readonly id: string;
+  /** Stored with the object, so that it can be told from any other that had the same key. */
+  readonly mark: string;
+}
+
+export interface Multipart {
+  /** Goes on where the buffer holds the first part, whole, and `first` has hashed it. */
+  putParts(
+    at: Address,
+    reader: BodyReader,
+    buffer: Buffer,
+    first: Hash,
+    meta: ObjectMeta,
+    signal?: AbortSignal,
+  ): Promise<StoredObject>;
+  copyParts(source: Address, target: Address, bytes: number, meta: ObjectMeta): Promise<void>;
+  list(bucket: string): AsyncIterable<{ upload: Upload; initiatedAt: Date }>;
+  /** False where it was gone already. */
+  end(upload: Upload): Promise<boolean>;
+}
+
+const markHeader = 'x-amz-meta-pakhus-upload';
+const partsMax = 10_000;
+
+export function createMultipart(client: S3Client, limits: MultipartLimits): Multipart {
+  const { thinkTimeoutMs, abortTimeoutMs, copyPartBytes } = limits;
+
+  async function putParts(
+    at: Address,
+    reader: BodyReader,
+    buffer: Buffer,
+    first: Hash,
+    meta: ObjectMeta,
+    signal?: AbortSignal,
+  ): Promise<StoredObject> {
+    return withUpload(at, meta, signal, async (upload) => {
+      const parts: Part[] = [];
+      let bytes = 0;
+      let hash = first;
+      for (let length = buffer.length; length > 0; length = await reader.fill(buffer, 0, hash)) {
+        parts.push(
+          await putPart(upload, parts.length + 1, buffer.subarray(0, length), hash.digest(), signal),
+        );
+        bytes += length;
+        hash = createHash('md5');
+      }
+      return { parts, bytes };
+    });
+  }
+
+  async function putPart(
+    upload: Upload,
+    number: number,
+    body: Buffer,
+    digest: Buffer,
+    signal?: AbortSignal,
+  ): Promise<Part> {
+    if (number > partsMax) throw new Error(`An object takes at most ${partsMax} parts`);
+    const reply = await client.send({
+      method: 'PUT',
+      bucket: upload.bucket,
+      key: upload.key,
+      query: partQuery(upload, number),
+      headers: { 'content-md5': digest.toString('base64') },
+      body,
+      signal,
+    });
+    return { number, etag: etagIn(reply.headers) ?? `"${digest.toString('hex')}"` };
+  }
+
+  /** Begins a multipart upload, lets `send` fill it, and completes it; if anything fails, ends it. */
+  async function withUpload(
+    at: Address,
+    meta: ObjectMeta,
+    signal: AbortSignal | undefined,
+    send: (upload: Upload) => Promise<{ parts: Part[]; bytes: number }>,
+  ): Promise<StoredObject> {
+    const mark = randomUUID();
+    const headers = { ...headersOf(meta), [markHeader]: mark };
+    const reply = await client.send({ method: 'POST', ...at, query: [['uploads', '']], headers, signal });
+    const id = textOf(reply.text, 'UploadId');
+    if (!id) throw outage('storage', 'The object store began an upload without an id');
+    const upload: Upload = { ...at, id, mark };
+    try {
+      const { parts, bytes } = await send(upload);
+      return await complete(upload, parts, bytes, signal);
+    } catch (error) {
+      await abandon(upload);
+      throw error;
+    }
+  }
+
+  async function complete(
+    upload: Upload,
+    parts: readonly Part[],
+    bytes: number,
+    signal?: AbortSignal,
+  ): Promise<StoredObject> {
+    const { bucket, key } = upload;
+    let acknowledged = true;
+    try {
+      await client.send({
+        method: 'POST',
+        bucket,
+        key,
+        query: [['uploadId', upload.id]],
+        headers: { 'content-type': 'application/xml' },
+        body: Buffer.from(completionOf(parts)),
+        mayFailInside: true,
+        idleTimeoutMs: thinkTimeoutMs,
+        signal,
+      });
+    } catch (error) {
+      // A lost reply makes the next try find the upload gone: then only the object itself can tell.
+      if (!(error instanceof S3Fault && error.code === 'NoSuchUpload')) throw error;
+      acknowledged = false;
+    }
+    const { headers } = await client.send({ method: 'HEAD', bucket, key, signal });
+    const isOurs = headerOf(headers, markHeader) === upload.mark;
+    // Another put may have overwritten what was acknowledged; that is a success of both.
+    if (!isOurs && acknowledged) return { bytes, etag: '""' };
+    if (!isOurs || bytesIn(headers) !== bytes)
+      throw outage('storage', 'The object store completed an upload that is not there whole');
+    return { bytes, etag: etagIn(headers) ?? '""' };
+  }
+
+  /** Best effort, within its own limit and not the caller's: the caller's signal may be why we are here. */
+  async function abandon({ bucket, key, id }: Upload): Promise<void> {
+    const signal = AbortSignal.timeout(abortTimeoutMs);
+    await client
+      .send({ method: 'DELETE', bucket, key, query: [['uploadId', id]], signal })
+      .catch(() => undefined);
+  }
+
+  async function copyParts(source: Address, target: Address, bytes: number, meta: ObjectMeta): Promise<void> {
+    await withUpload(target, meta, undefined, async (upload) => {
+      const parts: Part[] = [];
+      for (let start = 0; start < bytes; start += copyPartBytes) {
+        const end = Math.min(start + copyPartBytes, bytes) - 1;
+        parts.push(await copyPart(upload, parts.length + 1, source, `bytes=${start}-${end}`));
+      }
+      return { parts, bytes };
+    });
+  }
+
+  async function copyPart(upload: Upload, number: number, source: Address, range: string): Promise<Part> {
+    const reply = await client.send({
+      method: 'PUT',
+      bucket: upload.bucket,
+      key: upload.key,
+      query: partQuery(upload, number),
+      headers: { 'x-amz-copy-source': copySource(source), 'x-amz-copy-source-range': range },
+      mayFailInside: true,
+      idleTimeoutMs: thinkTimeoutMs,
+    });
+    const etag = textOf(reply.text, 'ETag');
+    if (!etag) throw outage('storage', 'The object store copied a part without an ETag');
+    return { number, etag };
+  }
+
+  async function* list(bucket: string): AsyncGenerator<{ upload: Upload; initiatedAt: Date }> {
+    for (let after: [string, string][] = [], more = true; more; ) {
+      const query: [string, string][] = [['uploads', ''], ['encoding-type', 'url'], ...after];
+      const { text } = await client.send({ method: 'GET', bucket, query });
+      for (const block of blocksOf(text, 'Upload')) {
+        const key = decodeListedKey(textOf(block, 'Key') ?? '');
+        const id = textOf(block, 'UploadId') ?? '';
+        yield {
+          upload: { bucket, key, id, mark: '' },
+          initiatedAt: new Date(textOf(block, 'Initiated') ?? NaN),
+        };
+      }
+      after = [
+        ['key-marker', decodeListedKey(textOf(text, 'NextKeyMarker') ?? '')],
+        ['upload-id-marker', textOf(text, 'NextUploadIdMarker') ?? ''],
+      ];
+      more = textOf(text, 'IsTruncated') === 'true' && after[0]?.[1] !== '';
+    }
+  }
+
+  async function end({ bucket, key, id }: Upload): Promise<boolean> {
+    try {
+      await client.send({ method: 'DELETE', bucket, key, query: [['uploadId', id]] });
+      return true;
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw error;
+    }
+  }
+
+  return { putParts, copyParts, list, end };
+}
+
+function completionOf(parts: readonly Part[]): string {
+  const list = parts.map(
+    ({ number, etag }) => `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
+  );
+  return `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`;
+}
+
+function partQuery(upload: Upload, number: number): [string, string][] {
+  return [
+    ['partNumber', String(number)],
+    ['uploadId', upload.id],
+  ];
+}
+
+export function copySource({ bucket, key }: Address): string {
+  return encodePath(`/${bucket}/${key}`);
+}

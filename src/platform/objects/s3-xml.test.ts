@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.js';
+
+describe('s3-xml', () => {
+  it('reads the first text of a tag, entities decoded, whatever the attributes', () => {
+    expect(textOf('<A xmlns="http://x/">a &lt;&#38;&gt; &quot;&#x1F600;&apos;</A><A>b</A>', 'A')).toBe(
+      `a <&> "😀'`,
+    );
+    expect(textOf('<A></A>', 'A')).toBe('');
+    expect(textOf('<B>b</B>', 'A')).toBeUndefined();
+    expect(textOf('<A>&unknown; &#x110000;</A>', 'A')).toBe('&unknown; &#x110000;');
+  });
+
+  it('takes no tag for another that begins alike, and no empty element for an opening', () => {
+    const xml = '<Upload><UploadId>1</UploadId><Key/></Upload><Upload><Key >k</Key></Upload>';
+    expect(blocksOf(xml, 'Upload').map((block) => textOf(block, 'UploadId'))).toEqual(['1', undefined]);
+    expect(textOf('<Key /><Key>k</Key>', 'Key')).toBe('k');
+  });
+
+  it('reads every block, across lines', () => {
+    expect(blocksOf('<K>\n1\n</K>\n<K>2</K>', 'K')).toEqual(['\n1\n', '2']);
+  });
+
+  it('decodes listed keys, and leaves alone what is no encoding', () => {
+    expect(decodeListedKey('a+b%2Bc%2F%C3%A5')).toBe('a b+c/å');
+    expect(decodeListedKey('100%')).toBe('100%');
+  });
+
+  it('escapes what it reads back', () => {
+    const text = `<a & "b">`;
+    expect(textOf(`<T>${escapeXml(text)}</T>`, 'T')).toBe(text);
+  });
+});

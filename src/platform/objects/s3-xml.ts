@@ -1,0 +1,53 @@
+// The little XML that S3 speaks. It reads the flat, known replies of an object store by their tags and is
+// no parser for anything else.
+
+const patterns = new Map<string, RegExp>();
+
+/** The decoded text of the first such element; undefined where there is none. */
+export function textOf(xml: string, tag: string): string | undefined {
+  const found = patternOf(tag).exec(xml)?.[1];
+  return found === undefined ? undefined : decodeEntities(found);
+}
+
+/** The raw inside of every such element. Elements of one name never nest in these replies. */
+export function blocksOf(xml: string, tag: string): string[] {
+  return Array.from(xml.matchAll(new RegExp(patternOf(tag), 'g')), (match) => match[1] ?? '');
+}
+
+/** Keys of a listing with encoding-type=url, where a plus is a space. */
+export function decodeListedKey(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+export function escapeXml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+// The last character before '>' is no slash, so that an empty element opens nothing.
+function patternOf(tag: string): RegExp {
+  let pattern = patterns.get(tag);
+  if (!pattern) {
+    pattern = new RegExp(`<${tag}(?:\\s[^>]*[^>/])?>([\\s\\S]*?)</${tag}>`);
+    patterns.set(tag, pattern);
+  }
+  return pattern;
+}
+
+const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]+));/gi, (whole, hex, decimal, name) => {
+    if (name !== undefined) return named[name] ?? whole;
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
+}
