@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSigner, emptyPayloadHash, encodePath, encodeQuery, sha256Hex } from './sigv4.js';
+import { createSigner, emptyPayloadHash, encodePath, encodeQuery, sha256Hex } from './sigv4.ts';
 
 // The key, bucket and signatures that AWS publishes in the S3 reference for Signature Version 4.
 const signer = createSigner({

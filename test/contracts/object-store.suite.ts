@@ -1,8 +1,8 @@
 // What every object store promises, whatever it stands on. A store that passes may replace any other.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PakhusError } from '../../src/kernel/error.js';
-import type { ObjectMeta, ObjectStore, Shelf } from '../../src/platform/objects/object-store.js';
+import { PakhusError } from '../../src/kernel/error.ts';
+import type { ObjectMeta, ObjectStore, Shelf } from '../../src/platform/objects/object-store.ts';
 import {
   bytesOf,
   digestOf,
@@ -11,7 +11,7 @@ import {
   sha256,
   stallingStream,
   streamOf,
-} from '../support/bytes.js';
+} from '../support/bytes.ts';
 
 export interface StoreUnderTest {
   readonly store: ObjectStore;
@@ -264,7 +264,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
     it('signs a URL that reads without credentials, as the signed type and disposition', async () => {
       const key = newKey();
       await store.put('private', key, bytesOf(5000), meta);
-      const url = store.downloadUrl(key, {
+      const url = store.downloadUrl('private', key, {
         ...unicodeMeta,
         expiresInSeconds: 60,
         origin: 'http://pakhus.test',
@@ -279,9 +279,9 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       await store.put('private', key, bytesOf(10), meta);
       await store.put('private', other, bytesOf(10), meta);
       const options = { ...meta, expiresInSeconds: 60, origin: 'http://pakhus.test' };
-      const url = store.downloadUrl(key, options);
+      const url = store.downloadUrl('private', key, options);
       under.shiftClock(-120_000);
-      const expired = store.downloadUrl(key, options);
+      const expired = store.downloadUrl('private', key, options);
       under.shiftClock(0);
       const forged = [expired, url.replace(key, other), url.replace('text%2Fplain', 'text%2Fhtml')];
       for (const bad of forged) {
@@ -318,7 +318,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
         async () => store.delete('public', key),
         async () => store.deleteMany('public', ['fine', key]),
         async () => store.copy('private', 'public', key, meta),
-        async () => store.downloadUrl(key, options),
+        async () => store.downloadUrl('private', key, options),
       ];
       for (const call of calls) {
         const error = await call().then(

@@ -4,12 +4,12 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
-import { createDiskStore } from '../../src/platform/objects/disk.js';
-import { verifyDownloadUrl } from '../../src/platform/objects/disk-url.js';
-import { createS3Store } from '../../src/platform/objects/s3.js';
-import { readAll } from '../support/bytes.js';
-import { makeBuckets, type S3Server, testS3Server } from '../support/s3-server.js';
-import { type Download, objectStoreContract, type StoreUnderTest } from './object-store.suite.js';
+import { createDiskStore } from '../../src/platform/objects/disk.ts';
+import { verifyDownloadUrl } from '../../src/platform/objects/disk-url.ts';
+import { createS3Store } from '../../src/platform/objects/s3.ts';
+import { readAll } from '../support/bytes.ts';
+import { makeBuckets, type S3Server, testS3Server } from '../support/s3-server.ts';
+import { type Download, objectStoreContract, type StoreUnderTest } from './object-store.suite.ts';
 
 objectStoreContract('disk', makeDisk);
 

@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import type http from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { ObjectMeta, ObjectStore } from '../../src/platform/objects/object-store.js';
-import { createS3Store, type S3StoreOptions } from '../../src/platform/objects/s3.js';
-import { bytesOf, digestOf, readAll, sha256, stallingStream, streamOf } from '../support/bytes.js';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
-import { makeBuckets, type S3Buckets, type S3Server, testS3Server } from '../support/s3-server.js';
+import type { ObjectMeta, ObjectStore } from '../../src/platform/objects/object-store.ts';
+import { createS3Store, type S3StoreOptions } from '../../src/platform/objects/s3.ts';
+import { bytesOf, digestOf, readAll, sha256, stallingStream, streamOf } from '../support/bytes.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { makeBuckets, type S3Buckets, type S3Server, testS3Server } from '../support/s3-server.ts';
 
 const meta: ObjectMeta = { contentType: 'text/plain', contentDisposition: 'attachment' };
 const partBytes = 5 << 20;
@@ -307,7 +307,7 @@ function suite(at: S3Server): void {
       const key = newKey();
       await skewed.put('private', key, small, meta);
       await expectStored(key, small);
-      const url = skewed.downloadUrl(key, { ...meta, expiresInSeconds: 60, origin: '' });
+      const url = skewed.downloadUrl('private', key, { ...meta, expiresInSeconds: 60, origin: '' });
       expect((await fetch(url)).status).toBe(200);
       await skewed.close();
     }

@@ -9,7 +9,7 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { createS3Store, type S3StoreOptions } from '../../src/platform/objects/s3.js';
+import { createS3Store, type S3StoreOptions } from '../../src/platform/objects/s3.ts';
 
 export interface S3Server {
   readonly endpoint: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signDownloadQuery, verifyDownloadUrl } from './disk-url.js';
+import { signDownloadQuery, verifyDownloadUrl } from './disk-url.ts';
 
 const secret = Buffer.alloc(32, 7);
 const key = 'project/file';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createDiskStore } from './disk.js';
-import type { ObjectMeta, ObjectStore } from './object-store.js';
+import { createDiskStore } from './disk.ts';
+import type { ObjectMeta, ObjectStore } from './object-store.ts';
 
 const meta: ObjectMeta = { contentType: 'text/plain', contentDisposition: 'attachment' };
 const unavailable = { code: 'STORAGE_UNAVAILABLE', details: { part: 'storage' } };
@@ -40,7 +40,11 @@ describe('disk store', () => {
   });
 
   it('signs URLs below its path that expire by its clock', () => {
-    const url = store.downloadUrl('p/f', { ...meta, expiresInSeconds: 60, origin: 'https://a.test' });
+    const url = store.downloadUrl('private', 'p/f', {
+      ...meta,
+      expiresInSeconds: 60,
+      origin: 'https://a.test',
+    });
     expect(url).toMatch(
       /^https:\/\/a\.test\/o\/p\/f\?expires=1060&type=text%2Fplain&disposition=attachment&signature=/,
     );

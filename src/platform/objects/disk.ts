@@ -6,11 +6,11 @@ import fs from 'node:fs';
 import { access, copyFile, link, mkdir, opendir, readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { outage, PakhusError } from '../../kernel/error.js';
-import { type BodyReader, createBodyReader } from './body-reader.js';
-import { signDownloadQuery } from './disk-url.js';
-import { assertKey, assertRange, isKey } from './object-key.js';
-import type { ObjectInfo, ObjectStore, Shelf, StoredObject } from './object-store.js';
+import { outage, PakhusError } from '../../kernel/error.ts';
+import { type BodyReader, createBodyReader } from './body-reader.ts';
+import { signDownloadQuery } from './disk-url.ts';
+import { assertKey, assertRange, isKey } from './object-key.ts';
+import type { ObjectInfo, ObjectStore, Shelf, StoredObject } from './object-store.ts';
 
 export interface DiskStoreOptions {
   readonly root: string;
@@ -284,7 +284,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
         }
       }),
 
-    downloadUrl(key, { origin, expiresInSeconds, contentType, contentDisposition }) {
+    downloadUrl(_shelf, key, { origin, expiresInSeconds, contentType, contentDisposition }) {
       assertKey(key);
       const expiresAtSeconds = Math.floor(options.clock() / 1000) + expiresInSeconds;
       const query = signDownloadQuery(

@@ -62,8 +62,8 @@ export interface ObjectStore {
   deleteMany(shelf: Shelf, keys: readonly string[]): Promise<string[]>;
   /** Copies within the store, durable at the destination when it resolves. The source stays. */
   copy(from: Shelf, to: Shelf, key: string, meta: ObjectMeta): Promise<void>;
-  /** A URL that reads the private object without any credential until it expires. */
-  downloadUrl(key: string, options: DownloadUrlOptions): string;
+  /** A URL that reads the object without any credential until it expires; on S3, while it stays on that shelf. */
+  downloadUrl(shelf: Shelf, key: string, options: DownloadUrlOptions): string;
   /** Every key on a shelf, in no order to rely on, for tests and for operators' audits. */
   list(shelf: Shelf, prefix?: string): AsyncIterable<string>;
   /** Ends multipart uploads and temporary files that were begun before `olderThan`; resolves to how many. */

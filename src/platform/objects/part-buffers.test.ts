@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPartBuffers } from './part-buffers.js';
+import { createPartBuffers } from './part-buffers.ts';
 
 describe('part buffers', () => {
   it('lends no more than there are, and serves in the order of asking', async () => {

@@ -1,6 +1,6 @@
 // A fixed number of buffers that streamed uploads share, so that memory is bounded by configuration and not
 // by how many clients send at once. Whoever waits too long for one is refused, never left hanging.
-import { outage } from '../../kernel/error.js';
+import { outage } from '../../kernel/error.ts';
 
 export interface PartBuffers {
   take(signal?: AbortSignal): Promise<Buffer>;

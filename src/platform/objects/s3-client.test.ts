@@ -1,6 +1,6 @@
 // Where requests go; how they fare on the way is tested against a real server.
 import { describe, expect, it } from 'vitest';
-import { createS3Client, type S3ClientOptions } from './s3-client.js';
+import { createS3Client, type S3ClientOptions } from './s3-client.ts';
 
 const base = { region: 'eu-north-1', accessKeyId: 'id', secretAccessKey: 'secret', clock: () => 0 };
 

@@ -3,15 +3,15 @@
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
-import { outage, PakhusError } from '../../kernel/error.js';
+import { outage, PakhusError } from '../../kernel/error.ts';
 import {
   createSigner,
   emptyPayloadHash,
   encodePath,
   encodeQuery,
   unsignedPayload,
-} from '../../kernel/sigv4.js';
-import { textOf } from './s3-xml.js';
+} from '../../kernel/sigv4.ts';
+import { textOf } from './s3-xml.ts';
 
 export interface S3ClientOptions {
   /** Without one: Amazon's own for the region. A path in it is kept before every key. */

@@ -1,6 +1,6 @@
 // What the headers of a stored object say, in both directions.
-import type { ObjectInfo, ObjectMeta } from './object-store.js';
-import { headerOf, type S3Headers } from './s3-client.js';
+import type { ObjectInfo, ObjectMeta } from './object-store.ts';
+import { headerOf, type S3Headers } from './s3-client.ts';
 
 // Values come from names and types that clients chose, encoded by the caller; anything else is a bug.
 export function headersOf(meta: ObjectMeta): Record<string, string> {

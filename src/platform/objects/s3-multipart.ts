@@ -1,13 +1,13 @@
 // Multipart uploads to S3: begun, filled, completed and verified, or ended when anything fails. One part is
 // in flight at a time, and none is kept but the one in the caller's buffer.
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { outage } from '../../kernel/error.js';
-import { encodePath } from '../../kernel/sigv4.js';
-import type { BodyReader } from './body-reader.js';
-import type { ObjectMeta, StoredObject } from './object-store.js';
-import { headerOf, isAbsent, type S3Client, S3Fault } from './s3-client.js';
-import { bytesIn, etagIn, headersOf } from './s3-headers.js';
-import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.js';
+import { outage } from '../../kernel/error.ts';
+import { encodePath } from '../../kernel/sigv4.ts';
+import type { BodyReader } from './body-reader.ts';
+import type { ObjectMeta, StoredObject } from './object-store.ts';
+import { headerOf, isAbsent, type S3Client, S3Fault } from './s3-client.ts';
+import { bytesIn, etagIn, headersOf } from './s3-headers.ts';
+import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
 export interface MultipartLimits {
   readonly thinkTimeoutMs: number;

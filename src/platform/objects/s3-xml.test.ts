@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.js';
+import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
 describe('s3-xml', () => {
   it('reads the first text of a tag, entities decoded, whatever the attributes', () => {

@@ -2,11 +2,11 @@
 // multipart upload with one part in flight; nothing that a reader could see appears before all of it is there.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { outage, PakhusError } from '../../kernel/error.js';
-import { type BodyReader, createBodyReader } from './body-reader.js';
-import { assertKey, assertRange, isKey } from './object-key.js';
-import type { ObjectMeta, ObjectStore, Shelf, StoredObject } from './object-store.js';
-import { createPartBuffers } from './part-buffers.js';
+import { outage, PakhusError } from '../../kernel/error.ts';
+import { type BodyReader, createBodyReader } from './body-reader.ts';
+import { assertKey, assertRange, isKey } from './object-key.ts';
+import type { ObjectMeta, ObjectStore, Shelf, StoredObject } from './object-store.ts';
+import { createPartBuffers } from './part-buffers.ts';
 import {
   createS3Client,
   headerOf,
@@ -15,10 +15,10 @@ import {
   type S3Call,
   type S3ClientOptions,
   S3Fault,
-} from './s3-client.js';
-import { bytesIn, etagIn, headersOf, infoOf } from './s3-headers.js';
-import { type Address, copySource, createMultipart } from './s3-multipart.js';
-import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.js';
+} from './s3-client.ts';
+import { bytesIn, etagIn, headersOf, infoOf } from './s3-headers.ts';
+import { type Address, copySource, createMultipart } from './s3-multipart.ts';
+import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
 export interface S3StoreOptions extends S3ClientOptions {
   readonly bucket: string;
@@ -244,9 +244,9 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         }
       }),
 
-    downloadUrl(key, { contentType, contentDisposition, expiresInSeconds }) {
+    downloadUrl(shelf, key, { contentType, contentDisposition, expiresInSeconds }) {
       if (expiresInSeconds > presignSecondsMax) throw new Error('S3 signs for at most 7 days');
-      const { bucket } = addressOf('private', key);
+      const { bucket } = addressOf(shelf, key);
       return client.presignGet(
         bucket,
         key,
