@@ -60,7 +60,9 @@ create function store_file(
 ) language plpgsql as $$
 declare
   owner record;
-  room record;
+  space_active boolean;
+  space_wanted bigint;
+  space_limit bigint;
 begin
   select u.active, u.used_bytes + file.size as wanted, p.storage_limit into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
@@ -70,21 +72,21 @@ begin
   if not found then outcome := 'no user'; return; end if;
   if not owner.active then outcome := 'inactive user'; return; end if;
   if file.space_id is not null then
-    select s.active, s.used_bytes + file.size as wanted, s.limit_bytes into room
+    select s.active, s.used_bytes + file.size, s.limit_bytes into space_active, space_wanted, space_limit
       from spaces s where s.project_id = file.project_id and s.user_id = file.user_id and s.id = file.space_id
       for no key update;
     if not found then outcome := 'no space'; return; end if;
-    if not room.active then outcome := 'inactive space'; return; end if;
+    if not space_active then outcome := 'inactive space'; return; end if;
   end if;
   if owner.wanted > owner.storage_limit then outcome := 'user limit'; return; end if;
-  if file.space_id is not null and room.wanted > room.limit_bytes then outcome := 'space limit'; return; end if;
+  if space_wanted > space_limit then outcome := 'space limit'; return; end if;
   delete from doomed_objects d
     where d.storage_key = file.storage_key and d.shelf = file.shelf and d.claimed_until is null;
   if not found then outcome := 'object lost'; return; end if;
 
   update users set used_bytes = owner.wanted where id = file.user_id and project_id = file.project_id;
   if file.space_id is not null then
-    update spaces set used_bytes = room.wanted where id = file.space_id and project_id = file.project_id;
+    update spaces set used_bytes = space_wanted where id = file.space_id and project_id = file.project_id;
   end if;
   insert into files select file.*;
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,

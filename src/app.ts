@@ -7,6 +7,7 @@ import type { Settings } from './contract/settings.ts';
 import { createTokenSigner } from './contract/token.ts';
 import { ensureAdmin } from './features/accounts/accounts.service.ts';
 import { createAuditQueue } from './features/audit/audit.service.ts';
+import { createReservations } from './features/files/files.objects.ts';
 import { apiPrefix } from './http/route-table.ts';
 import { createHttpServer } from './http/server.ts';
 import { periodicTasks } from './jobs/job-table.ts';
@@ -14,6 +15,7 @@ import { startSchedule } from './jobs/schedule.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { cursorCodec } from './kernel/cursor.ts';
 import { deriveKey, randomToken } from './kernel/secret.ts';
+import { createAdmission } from './platform/admission.ts';
 import { startEmbeddedPostgres } from './platform/db/embedded.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { type Database, openDatabase } from './platform/db/postgres.ts';
@@ -22,6 +24,10 @@ import type { Limiter } from './platform/limits/limiter.ts';
 import { memoryLimiter } from './platform/limits/memory.ts';
 import { redisLimiter } from './platform/limits/redis.ts';
 import type { Logger } from './platform/log.ts';
+import { createDiskStore } from './platform/objects/disk.ts';
+import { verifyDownloadUrl } from './platform/objects/disk-url.ts';
+import type { ObjectStore } from './platform/objects/object-store.ts';
+import { createS3Store } from './platform/objects/s3.ts';
 import { createPasswords } from './platform/passwords.ts';
 import { openRedis, type RedisClient } from './platform/redis.ts';
 import { secretFromFile } from './platform/secret-file.ts';
@@ -77,6 +83,8 @@ async function build(
     settings.ADMIN_PASSWORD,
   );
   const redis = settings.REDIS_URL === null ? null : openSharedRedis(settings.REDIS_URL, log, undo);
+  const downloadSecret = deriveKey(jwtSecret, 'download');
+  const objects = await openObjects(settings, downloadSecret, clock, undo);
   const auditQueue = createAuditQueue(db, log);
   undo.push(() => auditQueue.flush());
   const deps: Deps = {
@@ -89,10 +97,15 @@ async function build(
     tokens: createTokenSigner(jwtSecret, clock),
     cursors: cursorCodec(deriveKey(jwtSecret, 'cursor')),
     auditQueue,
+    objects,
+    reserveObject: createReservations(db, settings.REAPER_GRACE_SECONDS),
+    verifyDownload: (key, query) =>
+      objects.kind === 'disk' ? verifyDownloadUrl(downloadSecret, key, query, clock()) : null,
+    uploads: createAdmission(uploadsAtOnce, uploadWaitMs),
     version: await readVersion(),
     probes: {
       redis: () => redis?.ping().then(() => true) ?? null,
-      storage: async () => true,
+      storage: () => objects.check().then(() => true),
     },
   };
   if (settings.ROLE !== 'api') {
@@ -155,6 +168,39 @@ async function refuseOldServer(db: Database): Promise<void> {
   );
   if (Number(row?.version) < oldestServer)
     throw new Error(`PostgreSQL 14 or newer is needed, but the server is ${row?.version}`);
+}
+
+/** So many uploads are read at once; each holds a bounded piece of memory. */
+const uploadsAtOnce = 128;
+const uploadWaitMs = 30_000;
+
+async function openObjects(
+  settings: Settings,
+  downloadSecret: Buffer,
+  clock: Clock,
+  undo: Undo[],
+): Promise<ObjectStore> {
+  const objects =
+    settings.S3_BUCKET === null
+      ? createDiskStore({
+          root: join(settings.DATA_DIR, 'objects'),
+          signingSecret: downloadSecret,
+          urlPath: `${apiPrefix}/objects`,
+          clock,
+        })
+      : createS3Store({
+          ...(settings.S3_ENDPOINT === null ? {} : { endpoint: settings.S3_ENDPOINT }),
+          ...(settings.S3_PUBLIC_BUCKET === null ? {} : { publicBucket: settings.S3_PUBLIC_BUCKET }),
+          region: settings.S3_REGION,
+          bucket: settings.S3_BUCKET,
+          accessKeyId: settings.S3_ACCESS_KEY_ID ?? '',
+          secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? '',
+          forcePathStyle: settings.S3_FORCE_PATH_STYLE,
+          clock: systemClock,
+        });
+  undo.push(() => objects.close());
+  await objects.check();
+  return objects;
 }
 
 function openSharedRedis(url: string, log: Logger, undo: Undo[]): RedisClient {

@@ -1,6 +1,5 @@
 // The facts of one HTTP request that a handler may need, without the HTTP framework.
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 
 export interface Call {
   readonly requestId: string;
@@ -16,6 +15,4 @@ export interface Call {
   setSessionCookie(token: string | null, expiresAtMs?: number): void;
   /** Answers with a status of its own, where the shape's does not fit. */
   setStatus(status: number): void;
-  /** Answers with bytes instead of JSON. */
-  stream(body: Readable | Buffer): void;
 }

@@ -1,9 +1,12 @@
 // What the world gives to features. Built once, in app.ts; handed on explicitly, never imported.
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
+import type { Admission } from '../platform/admission.ts';
 import type { Database } from '../platform/db/postgres.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
 import type { Logger } from '../platform/log.ts';
+import type { DownloadClaims } from '../platform/objects/disk-url.ts';
+import type { ObjectStore, Shelf } from '../platform/objects/object-store.ts';
 import type { Passwords } from '../platform/passwords.ts';
 import type { AuditQueue } from './audit.ts';
 import type { Settings } from './settings.ts';
@@ -19,6 +22,17 @@ export interface Deps {
   readonly tokens: TokenSigner;
   readonly cursors: CursorCodec;
   readonly auditQueue: AuditQueue;
+  readonly objects: ObjectStore;
+  /** Puts an object on record as doomed, before it is written. */
+  readonly reserveObject: (object: {
+    readonly shelf: Shelf;
+    readonly key: string;
+    readonly fileId: string;
+  }) => Promise<void>;
+  /** The claims of a download URL that this service serves itself; null for a forged or expired one. */
+  readonly verifyDownload: (key: string, query: string) => DownloadClaims | null;
+  /** Bounds the uploads under way. */
+  readonly uploads: Admission;
   readonly version: string;
   /** Whether optional parts answer, for the health report. */
   readonly probes: {

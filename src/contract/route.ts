@@ -1,5 +1,6 @@
 // What a route is: declared once, as a shape and a handler. Validation, guards, audit, OpenAPI, the twins
 // of `:user` and the access tests all follow from the shape.
+import type { Readable } from 'node:stream';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../kernel/error.ts';
 import type { Actor, ActorKind, AdminActor, ProjectActor, Session } from './actor.ts';
@@ -41,6 +42,7 @@ export interface RouteShape {
   readonly multipart?: true;
   /** Counts against the login limiter of the client's address. */
   readonly loginLimited?: true;
+  /** With a content type of its own, the handler answers with bytes. */
   readonly returns: {
     readonly status: 200 | 201 | 202 | 204;
     readonly body?: TSchema;
@@ -78,7 +80,9 @@ export interface Context<Shape extends RouteShape> {
   readonly call: Call;
 }
 
-export type Answer<Shape extends RouteShape> = StaticOr<Shape['returns']['body'], void>;
+export type Answer<Shape extends RouteShape> = Shape['returns'] extends { contentType: string }
+  ? Readable | Buffer
+  : StaticOr<Shape['returns']['body'], void>;
 
 export type Handler<Shape extends RouteShape> = (context: Context<Shape>) => Promise<Answer<Shape>>;
 

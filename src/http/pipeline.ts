@@ -7,6 +7,7 @@ import type { Call } from '../contract/call.ts';
 import type { Deps } from '../contract/deps.ts';
 import { isPublic, type Route } from '../contract/route.ts';
 import type { Subject } from '../contract/subject.ts';
+import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
 import {
   type Caller,
   identify,
@@ -30,7 +31,6 @@ import {
 import { presentedCredential, sessionCookie } from './credential.ts';
 import { limitIntegration, limitLogin } from './rate-limit.ts';
 import type { Endpoint, SubjectBy } from './route-table.ts';
-import { bodyValidator, parameterValidator, type Validator } from './validation.ts';
 
 /** What the first half of the way found out, kept on the request for the second half and for the log. */
 export interface Admission {
@@ -77,8 +77,7 @@ export function pipelineOf(
         audit: stampOf(route, admission, call),
       };
       reply.code(route.returns.status);
-      const answer = await route.handle(context as never);
-      return reply.sent ? reply : answer;
+      return route.handle(context as never);
     },
   };
 }
@@ -168,7 +167,6 @@ function callOf(deps: Deps, request: FastifyRequest, reply: FastifyReply): Call 
       const maxAgeSeconds = Math.max(0, Math.floor((expiresAtMs - deps.clock()) / 1000));
       reply.header('set-cookie', sessionCookie(token, maxAgeSeconds, origin.startsWith('https:')));
     },
-    stream: (body) => void reply.serializer((payload) => payload as string).send(body),
   };
 }
 

@@ -3,6 +3,7 @@
 import type { Route } from '../contract/route.ts';
 import { accountRoutes } from '../features/accounts/accounts.routes.ts';
 import { auditRoutes } from '../features/audit/audit.routes.ts';
+import { fileRoutes } from '../features/files/files.routes.ts';
 import { healthRoutes } from '../features/health/health.routes.ts';
 import { integrationRoutes } from '../features/integrations/integrations.routes.ts';
 import { keyRoutes } from '../features/keys/keys.routes.ts';
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   ...userRoutes,
   ...tokenRoutes,
   ...spaceRoutes,
+  ...fileRoutes,
 ];
 
 export type SubjectBy = 'userId' | 'externalId' | null;

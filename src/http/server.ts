@@ -54,9 +54,10 @@ export function createHttpServer(deps: Deps): HttpServer {
     setCommonHeaders(deps, request, reply);
     if (draining) reply.header('connection', 'close');
   });
-  instance.addHook('onResponse', async (request, reply) =>
-    logRequest(deps, request, reply, admissions.get(request)),
-  );
+  instance.addHook('onResponse', async (request, reply) => {
+    if (!request.raw.complete) boundRest(request);
+    logRequest(deps, request, reply, admissions.get(request));
+  });
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
   instance.setNotFoundHandler((request, reply) =>
     sendError(deps, routeNotFound(request.method, pathOf(request)), reply),
@@ -135,6 +136,13 @@ function answerPreflight(deps: Deps, request: FastifyRequest, reply: FastifyRepl
   reply.header('access-control-allow-headers', wanted ?? 'authorization, content-type, x-request-id');
   reply.header('access-control-max-age', 600);
   return reply.code(204).send();
+}
+
+const restPatienceMs = 10_000;
+
+/** A client that was answered early may still be sending: it may finish, but not for ever. */
+function boundRest({ raw }: FastifyRequest): void {
+  setTimeout(() => raw.complete || raw.destroy(), restPatienceMs).unref();
 }
 
 /** Without the query: a signed URL carries its signature there. */

@@ -1,6 +1,7 @@
 // Every periodic task there is.
 import type { PeriodicTask } from '../contract/job.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';
+import { mover, reaper } from '../features/files/files.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 
-export const periodicTasks: readonly PeriodicTask[] = [auditPurge, expiryPurge];
+export const periodicTasks: readonly PeriodicTask[] = [auditPurge, expiryPurge, reaper, mover];

@@ -24,6 +24,7 @@ export function readForm(
   request: IncomingMessage,
   fileField: string,
   takeFile: (part: FilePart) => void,
+  signal: AbortSignal,
 ): Promise<FormFields> {
   const parser = parserOf(request, fileField);
   return new Promise((resolve, reject) => {
@@ -64,9 +65,8 @@ export function readForm(
       else resolve(fields);
     });
     request.on('error', (error) => reject(brokenForm(error)));
-    request.on('close', () => {
-      if (!request.complete) reject(new ClientGone());
-    });
+    signal.addEventListener('abort', () => reject(signal.reason));
+    if (signal.aborted) reject(signal.reason);
     request.pipe(parser as unknown as NodeJS.WritableStream);
   });
 }

@@ -4,15 +4,8 @@ import { camelOf, snakeOf } from '../../kernel/casing.ts';
 import { type Issue, invalid } from '../../kernel/error.ts';
 import { readFolder } from '../../kernel/folder.ts';
 import type { FormFields } from '../../platform/multipart.ts';
+import type { FileValues } from './files.sql.ts';
 import type { FileMetaInput } from './files.wire.ts';
-
-export interface FileValues {
-  readonly folder: string;
-  readonly tags: string[];
-  readonly classifier: string | null;
-  readonly metadata: Record<string, unknown>;
-  readonly visibility: 'private' | 'public';
-}
 
 export const noValues: FileValues = {
   folder: '',
@@ -25,18 +18,13 @@ export const noValues: FileValues = {
 const metadataBytesMax = 16 * 1024;
 
 /** The form's fields as one object, before validation. A field by itself wins over the same one in `meta`. */
-export function gatherFields(
-  form: FormFields,
-  names: readonly string[],
-  lists: ReadonlySet<string>,
-  json: ReadonlySet<string>,
-): Record<string, unknown> {
+export function gatherFields(form: FormFields, names: readonly string[]): Record<string, unknown> {
   const gathered: Record<string, unknown> = readMeta(form);
   for (const name of names) {
     const values = form.get(name) ?? form.get(snakeOf(name)) ?? form.get(camelOf(name));
     if (values === undefined) continue;
-    if (lists.has(name)) gathered[name] = readList(values);
-    else if (json.has(name)) gathered[name] = readJson(name, values.at(-1) ?? '');
+    if (name === 'tags') gathered[name] = readList(values);
+    else if (name === 'metadata') gathered[name] = readJson(name, values.at(-1) ?? '');
     else gathered[name] = values.at(-1);
   }
   return gathered;

@@ -3,7 +3,15 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import { joinSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
-import type { FileValues } from './files.meta.ts';
+
+/** What a caller may set on a file. */
+export interface FileValues {
+  readonly folder: string;
+  readonly tags: string[];
+  readonly classifier: string | null;
+  readonly metadata: Record<string, unknown>;
+  readonly visibility: 'private' | 'public';
+}
 
 export interface FileRow extends FileValues {
   readonly id: string;
@@ -56,13 +64,89 @@ export const insertDoomed = (
   select shelf, storage_key, file_id, now() + make_interval(secs => ${graceSeconds})
   from unnest(${shelves}::text[], ${keys}::text[], ${ids}::uuid[]) as object(shelf, storage_key, file_id)`;
 
+export const insertDoomedOfUser = (projectId: string, userId: string): Sql => sql`
+  insert into doomed_objects (shelf, storage_key, file_id, due_at)
+  select shelf, storage_key, id, now() from files where project_id = ${projectId} and user_id = ${userId}
+  on conflict do nothing`;
+
+export const insertDoomedOfProject = (projectId: string): Sql => sql`
+  insert into doomed_objects (shelf, storage_key, file_id, due_at)
+  select shelf, storage_key, id, now() from files where project_id = ${projectId}
+  on conflict do nothing`;
+
 /** An upload that takes longer than the grace is still no orphan. */
 export const postponeDoomed = (key: string, shelf: Shelf, graceSeconds: number): Sql => sql`
   update doomed_objects set due_at = now() + make_interval(secs => ${graceSeconds})
   where storage_key = ${key} and shelf = ${shelf} and claimed_until is null`;
 
+/** After the object has gone. What is not due yet has a writer that may still bring it back. */
+export const deleteDoomedIfDue = (key: string, shelf: Shelf): Sql => sql`
+  delete from doomed_objects
+  where storage_key = ${key} and shelf = ${shelf} and due_at <= now() and claimed_until is null`;
+
+/** After the object of our own upload has gone: its one writer has ended. */
 export const deleteDoomed = (key: string, shelf: Shelf): Sql => sql`
-  delete from doomed_objects where storage_key = ${key} and shelf = ${shelf}`;
+  delete from doomed_objects where storage_key = ${key} and shelf = ${shelf} and claimed_until is null`;
+
+export interface DoomedRow {
+  readonly shelf: Shelf;
+  readonly storage_key: string;
+  readonly file_id: string;
+}
+
+/**
+ * Takes what is due, for so long that its deletion must be over by then. From now on no commit counts on these
+ * objects, so whether a file owns one cannot change any more.
+ */
+export const claimDoomed = (rowsMax: number, claimSeconds: number): Sql => sql`
+  update doomed_objects d set claimed_until = now() + make_interval(secs => ${claimSeconds}), attempts = d.attempts + 1
+  from (select storage_key, shelf from doomed_objects
+    where due_at <= now() and (claimed_until is null or claimed_until <= now())
+    order by due_at limit ${rowsMax} for update skip locked) due
+  where d.storage_key = due.storage_key and d.shelf = due.shelf
+  returning d.shelf, d.storage_key, d.file_id`;
+
+/** Of the claimed objects, those that a file owns. Read after the claim, so that no commit can come between. */
+export const listOwned = (fileIds: readonly string[]): Sql => sql`
+  select storage_key, shelf from files where id = any(${fileIds}::uuid[])`;
+
+export const deleteClaimed = (shelf: Shelf, keys: readonly string[]): Sql => sql`
+  delete from doomed_objects where shelf = ${shelf} and storage_key = any(${keys}::text[]) and claimed_until is not null`;
+
+/** Another try later: the wait doubles up to six hours, for ever. */
+export const postponeClaimed = (shelf: Shelf, keys: readonly string[]): Sql => sql`
+  update doomed_objects set claimed_until = null,
+    due_at = now() + least(interval '6 hours', interval '15 seconds' * power(2, least(attempts, 12)))
+  where shelf = ${shelf} and storage_key = any(${keys}::text[]) and claimed_until is not null`;
+
+/** The copy that a move is about to make: one mover at a time, and none while the reaper is busy there. */
+export const insertDoomedCopy = (shelf: Shelf, key: string, fileId: string, leaseSeconds: number): Sql => sql`
+  insert into doomed_objects (shelf, storage_key, file_id, due_at)
+  values (${shelf}, ${key}, ${fileId}, now() + make_interval(secs => ${leaseSeconds}))
+  on conflict (storage_key, shelf) do update set due_at = excluded.due_at
+    where doomed_objects.claimed_until is null and doomed_objects.due_at <= now()
+  returning storage_key`;
+
+/** Of every project: the mover serves them all. */
+export const listMisplaced = (rowsMax: number): Sql => sql`
+  select ${columns}, project_id from files where visibility <> shelf order by id limit ${rowsMax}`;
+
+/** Takes the copy as the file's object and dooms the one it leaves, if the file still wants to be there. */
+export const markMoved = (projectId: string, fileId: string, to: Shelf): Sql => sql`
+  with reached as (
+    delete from doomed_objects d using files f
+    where f.project_id = ${projectId} and f.id = ${fileId} and f.shelf <> ${to} and f.visibility = ${to}
+      and d.storage_key = f.storage_key and d.shelf = ${to} and d.claimed_until is null
+    returning d.file_id),
+  moved as (
+    update files set shelf = ${to} where id = (select file_id from reached) and project_id = ${projectId}
+    returning storage_key, id),
+  left_behind as (
+    insert into doomed_objects (shelf, storage_key, file_id, due_at)
+    select ${otherShelf(to)}, storage_key, id, now() from moved on conflict do nothing)
+  select storage_key from moved`;
+
+export const otherShelf = (shelf: Shelf): Shelf => (shelf === 'public' ? 'private' : 'public');
 
 export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
   select outcome, stored_at from store_file(

@@ -21,6 +21,17 @@ const FreeJson = Type.Object(
   },
 );
 
+export const Sha256 = Type.String({
+  pattern: '^[0-9a-fA-F]{64}$',
+  description: 'Of the file, in hex; an upload that does not fit is refused.',
+  examples: ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+});
+export const SpaceFilter = Type.String({
+  pattern: '^(none|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$',
+  description: "A space, or `none` for the files at the user's own level.",
+  examples: ['none'],
+});
+
 /** What upload and update take alike; null clears. */
 export const FileMeta = Type.Object({
   folder: Type.Optional(Nullable(Folder)),

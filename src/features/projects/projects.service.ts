@@ -6,6 +6,7 @@ import { PakhusError } from '../../kernel/error.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
 import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { doomFilesOfProject } from '../files/files.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
 import {
   deleteProject,
@@ -13,6 +14,7 @@ import {
   insertProject,
   listProjects,
   lockProject,
+  lockProjectWhole,
   type ProjectRow,
   updateProject,
   updateProjectActive,
@@ -116,7 +118,10 @@ export async function rotateProjectKeys(deps: Deps, projectId: string, audit: Au
 
 export async function removeProject(deps: Deps, projectId: string, audit: AuditStamp): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    const before = await lockedProject(tx, projectId);
+    // Waits for uploads that are committing, and keeps new ones out, so that every object is seen.
+    await tx.query(lockProjectWhole(projectId));
+    const before = await readProject(tx, projectId);
+    await doomFilesOfProject(tx, projectId);
     await tx.query(deleteProject(projectId));
     await recordAudit(
       tx,

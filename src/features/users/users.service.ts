@@ -6,6 +6,7 @@ import type { PlanFacts, Subject } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
 import { recordAudit } from '../audit/audit.service.ts';
+import { doomFilesOfUser } from '../files/files.service.ts';
 import { planNotFound, plansInForce } from '../plans/plans.service.ts';
 import {
   deleteUser,
@@ -86,8 +87,9 @@ export async function removeUser(
   audit: AuditStamp,
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    const [row] = await tx.query<UserRow>(deleteUser(projectId, userId));
-    if (!row) throw userGone();
+    const row = await lockedUser(tx, projectId, userId);
+    await doomFilesOfUser(tx, projectId, userId);
+    await tx.query(deleteUser(projectId, userId));
     const metadata = { old: { external_id: row.external_id, used_bytes: row.used_bytes } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
   });

@@ -37,7 +37,7 @@ export const updateUserPlan = (projectId: string, userId: string, planId: string
   where project_id = ${projectId} and id = ${userId} returning ${columns}`;
 
 export const deleteUser = (projectId: string, userId: string): Sql => sql`
-  delete from users where project_id = ${projectId} and id = ${userId} returning ${columns}`;
+  delete from users where project_id = ${projectId} and id = ${userId}`;
 
 export const findPlanInForce = (projectId: string, userId: string): Sql => sql`
   select coalesce(u.plan_id, (select id from plans where project_id = ${projectId} and is_default)) as plan_id

@@ -1,0 +1,115 @@
+// What an upload must fulfil, and what it is told when it does not.
+import type { Subject } from '../../contract/subject.ts';
+import { invalid, outage, PakhusError } from '../../kernel/error.ts';
+import { isAllowedType, readMediaType } from '../../kernel/media-type.ts';
+import { isStorableText } from '../../kernel/text.ts';
+import { detectMediaType, sniffedBytes } from '../../platform/media-detect.ts';
+import type { FilePart } from '../../platform/multipart.ts';
+import type { ReceivedFile } from './files.receive.ts';
+import type { StoreOutcome } from './files.sql.ts';
+
+export interface FileFacts {
+  readonly name: string;
+  /** The type that the client says it is. */
+  readonly declared: string;
+  /** The type that its first bytes prove, where they prove one. */
+  readonly detected: string | null;
+}
+
+export async function factsOf(part: FilePart, head: Buffer): Promise<FileFacts> {
+  return {
+    name: nameOf(part.filename),
+    declared: readMediaType(part.contentType),
+    detected: await detectMediaType(head.subarray(0, sniffedBytes)),
+  };
+}
+
+/** The type that the plan does not allow: the declared one, or the one that the bytes prove. */
+export function refusedTypeOf(user: Subject, { declared, detected }: FileFacts): string | null {
+  const allowed = user.plan?.allowedMimes ?? [];
+  if (!isAllowedType(declared, allowed)) return declared;
+  return detected !== null && !isAllowedType(detected, allowed) ? detected : null;
+}
+
+/** Type, then size, then room: the order in which an upload is refused. */
+export function refuseUnfit(user: Subject, facts: FileFacts, file: ReceivedFile, bytesMax: number): void {
+  const refused = refusedTypeOf(user, facts);
+  if (refused !== null) {
+    throw new PakhusError('MIME_NOT_ALLOWED', `The plan does not allow files of type ${refused}`, {
+      details: { declared: facts.declared, detected: facts.detected, allowed: user.plan?.allowedMimes ?? [] },
+    });
+  }
+  if (file.size > bytesMax) {
+    throw new PakhusError('FILE_TOO_LARGE', `A file may have at most ${bytesMax} bytes here`, {
+      details: { bytes_max: bytesMax },
+    });
+  }
+  if (file.size > roomOf(user)) throw refusalOf('user limit');
+}
+
+/** What still fits, as far as the moment of authentication knew; the commit decides. */
+export const roomOf = ({ plan, usedBytes }: Subject): number =>
+  plan?.storageLimit == null ? Number.POSITIVE_INFINITY : Math.max(0, plan.storageLimit - usedBytes);
+
+const nameLengthMax = 255;
+
+function nameOf(filename: string | undefined): string {
+  const name = (filename ?? '').trim() || 'file';
+  if (name.length > nameLengthMax || /\p{Cc}/u.test(name) || !isStorableText(name)) {
+    const message = `must have at most ${nameLengthMax} characters and no control characters`;
+    throw invalid(422, [{ path: 'filename', message, code: 'name' }]);
+  }
+  return name;
+}
+
+/** Digests that the client sent must fit: of the file (sha256), or of the file or the whole body (Content-Digest). */
+export function verifyDigests(
+  file: ReceivedFile,
+  sha256: string | undefined,
+  header: string | string[] | undefined,
+  bodyDigest: () => Buffer | null,
+): void {
+  if (sha256 !== undefined && !Buffer.from(sha256, 'hex').equals(file.sha256))
+    throw digestFault('sha256', file);
+  const [, encoded] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/i.exec(String(header ?? '')) ?? [];
+  if (encoded === undefined) return;
+  const given = Buffer.from(encoded, 'base64');
+  if (!given.equals(file.sha256) && !bodyDigest()?.equals(given)) throw digestFault('content-digest', file);
+}
+
+const digestFault = (path: string, file: ReceivedFile) =>
+  invalid(422, [
+    {
+      path,
+      message: `does not fit what arrived, whose sha256 is ${file.sha256.toString('hex')}`,
+      code: 'digest',
+    },
+  ]);
+
+export function refusalOf(outcome: Exclude<StoreOutcome, 'stored'>): PakhusError {
+  switch (outcome) {
+    case 'no user':
+      return new PakhusError('NOT_FOUND', 'There is no such user in this project');
+    case 'inactive user':
+      return new PakhusError('FORBIDDEN', 'The user is not active: activate it before you upload for it');
+    case 'no space':
+      return new PakhusError('NOT_FOUND', 'There is no such space of this user');
+    case 'inactive space':
+      return new PakhusError('FORBIDDEN', 'The space is not active: activate it before you upload into it');
+    case 'user limit':
+      return overLimit("the user's plan", 'storageLimit');
+    case 'space limit':
+      return overLimit('the space', 'limit_bytes');
+    case 'object lost':
+      return outage('storage', 'The upload took too long to be kept: send it again');
+  }
+}
+
+const overLimit = (whose: string, limit: string) =>
+  new PakhusError(
+    'STORAGE_LIMIT_EXCEEDED',
+    `The file does not fit into what is left of ${whose}: delete something or raise its ${limit}`,
+    {
+      details: { limit },
+    },
+  );

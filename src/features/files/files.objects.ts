@@ -1,0 +1,96 @@
+// Where a file's bytes are and how they are read: keys, shelves, URLs, and the removal of objects.
+import type { Deps } from '../../contract/deps.ts';
+import { batched } from '../../kernel/batch.ts';
+import { isoOf } from '../../kernel/clock.ts';
+import { contentDisposition } from '../../kernel/media-type.ts';
+import type { Database } from '../../platform/db/postgres.ts';
+import type { ObjectMeta, ObjectStore, Shelf } from '../../platform/objects/object-store.ts';
+import { deleteDoomed, deleteDoomedIfDue, type FileRow, insertDoomed } from './files.sql.ts';
+
+export interface PlacedObject {
+  readonly shelf: Shelf;
+  readonly key: string;
+  readonly fileId: string;
+}
+
+/** Puts an object on record as doomed before it is written. Uploads that arrive together share a commit. */
+export type ReserveObject = (object: PlacedObject) => Promise<void>;
+
+export function createReservations(db: Database, graceSeconds: number): ReserveObject {
+  return batched<PlacedObject>((objects) =>
+    db.query(
+      insertDoomed(
+        objects.map(({ shelf }) => shelf),
+        objects.map(({ key }) => key),
+        objects.map(({ fileId }) => fileId),
+        graceSeconds,
+      ),
+    ),
+  );
+}
+
+/** Fresh for every upload, so that a failed one can never damage another. */
+export const storageKeyOf = (projectId: string, fileId: string): string => `${projectId}/${fileId}`;
+
+export const shelfFor = (store: ObjectStore, visibility: 'private' | 'public'): Shelf =>
+  store.separatesPublic ? visibility : 'private';
+
+export const objectMetaOf = (name: string, type: string): ObjectMeta => ({
+  contentType: type,
+  contentDisposition: contentDisposition(name, type),
+});
+
+export interface FileUrl {
+  readonly url: string;
+  readonly url_expires_at: string | null;
+}
+
+/** Permanent for a public file that has reached its public address; signed for every other. */
+export function urlOf(
+  deps: Deps,
+  origin: string,
+  file: Pick<FileRow, 'name' | 'mime_type' | 'storage_key' | 'shelf' | 'visibility'>,
+): FileUrl {
+  const { R2_PUBLIC_URL, SIGNED_URL_EXPIRY_SECONDS } = deps.settings;
+  if (
+    file.visibility === 'public' &&
+    R2_PUBLIC_URL !== null &&
+    file.shelf === shelfFor(deps.objects, 'public')
+  ) {
+    return { url: `${R2_PUBLIC_URL}/${file.storage_key}`, url_expires_at: null };
+  }
+  const meta = objectMetaOf(file.name, file.mime_type);
+  const url = deps.objects.downloadUrl(file.shelf, file.storage_key, {
+    ...meta,
+    origin,
+    expiresInSeconds: SIGNED_URL_EXPIRY_SECONDS,
+  });
+  // The URL counts whole seconds from now.
+  return { url, url_expires_at: isoOf((Math.floor(deps.clock() / 1000) + SIGNED_URL_EXPIRY_SECONDS) * 1000) };
+}
+
+const removalPatienceMs = 2_000;
+
+/** Removes the object of a deleted file at once, best effort; what fails or takes long is left to the reaper. */
+export async function removeObjectSoon(deps: Deps, shelf: Shelf, key: string): Promise<void> {
+  const removal = deps.objects
+    .delete(shelf, key)
+    .then(() => deps.db.query(deleteDoomedIfDue(key, shelf)))
+    .catch((error: unknown) => deps.log.warn({ err: error, key }, 'an object was left to the reaper'));
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, removalPatienceMs);
+  });
+  await Promise.race([removal, patience]);
+  clearTimeout(timer);
+}
+
+/** Removes what a refused upload has stored. Only where the store has confirmed both is the record closed. */
+export async function removeRefusedObject(deps: Deps, { shelf, key }: PlacedObject): Promise<void> {
+  try {
+    await deps.objects.delete(shelf, key);
+    await deps.db.query(deleteDoomed(key, shelf));
+  } catch (error) {
+    deps.log.warn({ err: error, key }, 'an object was left to the reaper');
+  }
+}

@@ -1,0 +1,55 @@
+// Deletes objects that no file owns: of uploads that never committed, and of files that are gone. What cannot
+// be deleted now is tried again, for ever. An object whose file exists is never touched.
+import type { Deps } from '../../contract/deps.ts';
+import type { Shelf } from '../../platform/objects/object-store.ts';
+import { claimDoomed, type DoomedRow, deleteClaimed, listOwned, postponeClaimed } from './files.sql.ts';
+
+const batchMax = 500;
+/** Longer than the store may take for a batch: after it another reaper may claim the same objects. */
+const claimSeconds = 600;
+
+/** Resolves to how many objects went. */
+export async function reap(deps: Deps, signal: AbortSignal): Promise<number> {
+  let reaped = 0;
+  while (!signal.aborted) {
+    const claimed = await deps.db.query<DoomedRow>(claimDoomed(batchMax, claimSeconds));
+    for (const shelf of ['private', 'public'] as const) {
+      reaped += await reapShelf(
+        deps,
+        shelf,
+        claimed.filter((row) => row.shelf === shelf),
+      );
+    }
+    if (claimed.length < batchMax) break;
+  }
+  return reaped;
+}
+
+async function reapShelf(deps: Deps, shelf: Shelf, claimed: readonly DoomedRow[]): Promise<number> {
+  if (claimed.length === 0) return 0;
+  const owned = await ownedKeys(deps, shelf, claimed);
+  const orphans = claimed.map((row) => row.storage_key).filter((key) => !owned.has(key));
+  const kept = new Set(await deleteOrphans(deps, shelf, orphans));
+  await deps.db.query(deleteClaimed(shelf, [...owned, ...orphans.filter((key) => !kept.has(key))]));
+  if (kept.size > 0) await deps.db.query(postponeClaimed(shelf, [...kept]));
+  return orphans.length - kept.size;
+}
+
+async function ownedKeys(deps: Deps, shelf: Shelf, claimed: readonly DoomedRow[]): Promise<Set<string>> {
+  const rows = await deps.db.query<Omit<DoomedRow, 'file_id'>>(listOwned(claimed.map((row) => row.file_id)));
+  return new Set(rows.filter((row) => row.shelf === shelf).map((row) => row.storage_key));
+}
+
+/** Resolves to the keys that are still there. */
+async function deleteOrphans(deps: Deps, shelf: Shelf, keys: readonly string[]): Promise<readonly string[]> {
+  if (keys.length === 0) return [];
+  try {
+    return await deps.objects.deleteMany(shelf, keys);
+  } catch (error) {
+    deps.log.warn(
+      { err: error, objects: keys.length },
+      'the store does not delete; orphans will be tried again',
+    );
+    return keys;
+  }
+}

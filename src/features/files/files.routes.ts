@@ -1,0 +1,242 @@
+// Files over HTTP.
+import { Type } from 'typebox';
+import { route } from '../../contract/route.ts';
+import { bodyValidator } from '../../contract/validation.ts';
+import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
+import { readMediaType } from '../../kernel/media-type.ts';
+import { folderOf } from './files.meta.ts';
+import { storageKeyOf, urlOf } from './files.objects.ts';
+import { serveObject } from './files.serve.ts';
+import {
+  changeFile,
+  listFolder,
+  listUserFiles,
+  readFile,
+  removeFile,
+  visibleSpace,
+} from './files.service.ts';
+import { commitFile, type UploadInput, type UploadKind, uploadFile } from './files.upload.ts';
+import {
+  Classifier,
+  FileDetail,
+  FileMeta,
+  FileView,
+  Folder,
+  Sha256,
+  SpaceFilter,
+  Visibility,
+  viewFile,
+} from './files.wire.ts';
+
+const callers = ['project', 'integration', 'user', 'space'] as const;
+const reading = { actors: callers, scope: 'files:read' } as const;
+const writing = { actors: callers, scope: 'files:write' } as const;
+const deleting = { actors: callers, scope: 'files:delete' } as const;
+const params = Type.Object({ fileId: Uuid });
+
+const uploadFields = { ...FileMeta.properties, space_id: Type.Optional(Uuid), sha256: Type.Optional(Sha256) };
+
+const plainUpload: UploadKind<UploadInput> = {
+  fileField: 'file',
+  fieldNames: Object.keys(uploadFields),
+  validate: bodyValidator(Type.Object(uploadFields)),
+  commit: (deps, file, _input, audit) => commitFile(deps, file, audit),
+};
+
+const FileQuery = Type.Object({
+  folder: Type.Optional(Folder),
+  tags: Type.Optional(
+    Type.Array(Type.String({ maxLength: 2200 }), {
+      maxItems: 32,
+      description: 'All of them must match; repeated or comma-separated.',
+      examples: [['paid']],
+    }),
+  ),
+  classifier: Type.Optional(Classifier),
+  mime_type: Type.Optional(
+    Type.String({
+      maxLength: 127,
+      pattern: '^[^/\\s]+/[^/\\s]+$',
+      description: 'A type, or type/* for a family.',
+      examples: ['image/*'],
+    }),
+  ),
+  visibility: Type.Optional(Visibility),
+  space_id: Type.Optional(SpaceFilter),
+  ...pageQuery(20),
+});
+
+export const fileRoutes = [
+  route(
+    {
+      id: 'files.upload',
+      method: 'POST',
+      path: '/project/users/:user/files',
+      summary: 'Upload a file',
+      description:
+        'Parts may come in any order. The metadata is one `meta` part with JSON, or single fields. A space token stores into its own space.',
+      access: writing,
+      audit: 'file.upload',
+      multipart: true,
+      body: Type.Object({
+        file: Type.String({ format: 'binary', examples: ['(bytes)'] }),
+        meta: Type.Optional(
+          Type.String({
+            description: 'The fields below as one JSON object.',
+            examples: ['{"folder":"invoices/2026"}'],
+          }),
+        ),
+        ...uploadFields,
+      }),
+      returns: { status: 201, body: Type.Object({ file: FileDetail }) },
+      errors: ['STORAGE_LIMIT_EXCEEDED', 'FILE_TOO_LARGE', 'MIME_NOT_ALLOWED'],
+    },
+    async ({ deps, actor, user, call, audit }) => {
+      const file = await uploadFile(deps, actor, user, plainUpload, call, audit);
+      return { file: { ...viewFile(file), ...urlOf(deps, call.origin, file) } };
+    },
+  ),
+  route(
+    {
+      id: 'files.list',
+      method: 'GET',
+      path: '/project/users/:user/files',
+      summary: "List a user's files",
+      description: 'Newest first. A space token sees the files of its space.',
+      access: reading,
+      audit: null,
+      query: FileQuery,
+      returns: { status: 200, body: Listing('files', FileView) },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, query }) => {
+      const { folder, tags, classifier, mime_type, visibility, space_id, ...page } = query;
+      const filter = {
+        space: visibleSpace(actor, space_id),
+        ...(folder === undefined ? {} : { folder: folderOf(folder, 400) }),
+        ...(tags === undefined
+          ? {}
+          : {
+              tags: tags
+                .flatMap((text) => text.split(','))
+                .map((tag) => tag.trim())
+                .filter(Boolean),
+            }),
+        ...(classifier === undefined ? {} : { classifier }),
+        ...(mime_type === undefined
+          ? {}
+          : { mimeType: mime_type.endsWith('/*') ? mime_type.toLowerCase() : readMediaType(mime_type) }),
+        ...(visibility === undefined ? {} : { visibility }),
+      };
+      const { files, next_cursor } = await listUserFiles(deps, actor, user.id, filter, page);
+      return { files: files.map(viewFile), next_cursor };
+    },
+  ),
+  route(
+    {
+      id: 'files.folders',
+      method: 'GET',
+      path: '/project/users/:user/files/folders',
+      summary: 'List one level of the folder tree',
+      description:
+        'Folders first, by name; then the files right in the folder, newest first. A page holds at most `limit` of both together.',
+      access: reading,
+      audit: null,
+      query: Type.Object({
+        prefix: Type.Optional(Folder),
+        space_id: Type.Optional(SpaceFilter),
+        ...pageQuery(20),
+      }),
+      returns: {
+        status: 200,
+        body: Type.Object({
+          prefix: Type.String({ examples: ['invoices'] }),
+          folders: Type.Array(Type.String({ examples: ['2026'] })),
+          files: Type.Array(FileView),
+          next_cursor: NextCursor,
+        }),
+      },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, query }) => {
+      const { prefix: given = '', space_id, ...page } = query;
+      const prefix = folderOf(given, 400, 'prefix');
+      const level = await listFolder(deps, actor, user.id, prefix, visibleSpace(actor, space_id), page);
+      return {
+        prefix,
+        folders: level.folders,
+        files: level.files.map(viewFile),
+        next_cursor: level.next_cursor,
+      };
+    },
+  ),
+  route(
+    {
+      id: 'files.read',
+      method: 'GET',
+      path: '/project/users/:user/files/:fileId',
+      summary: 'Read a file and get a URL to download it',
+      access: reading,
+      audit: 'file.download',
+      params,
+      returns: { status: 200, body: Type.Object({ file: FileDetail }) },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, params: { fileId }, call, audit }) => {
+      const file = await readFile(deps, actor, user.id, fileId);
+      deps.auditQueue.add(audit, { resourceType: 'file', resourceId: fileId, userId: user.id });
+      return { file: { ...viewFile(file), ...urlOf(deps, call.origin, file) } };
+    },
+  ),
+  route(
+    {
+      id: 'files.update',
+      method: 'PUT',
+      path: '/project/users/:user/files/:fileId',
+      summary: 'Change the metadata of a file',
+      description:
+        'Only the fields that are given change; null clears folder, tags, classifier and metadata.',
+      access: writing,
+      audit: 'file.update',
+      params,
+      body: FileMeta,
+      returns: { status: 200, body: Type.Object({ file: FileView }) },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, params: { fileId }, body, audit }) => ({
+      file: viewFile(await changeFile(deps, actor, user.id, fileId, body, audit)),
+    }),
+  ),
+  route(
+    {
+      id: 'files.delete',
+      method: 'DELETE',
+      path: '/project/users/:user/files/:fileId',
+      summary: 'Delete a file',
+      access: deleting,
+      audit: 'file.delete',
+      params,
+      returns: { status: 204 },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, params: { fileId }, audit }) =>
+      removeFile(deps, actor, user.id, fileId, audit),
+  ),
+  route(
+    {
+      id: 'files.download',
+      method: 'GET',
+      path: '/objects/:projectId/:fileId',
+      summary: 'Download by a signed URL',
+      description:
+        "Where objects are kept on this service's own disk, the URLs of files lead here. Ranges, ETag, If-None-Match, If-Range and HEAD work.",
+      access: { public: true, why: 'the signature in the URL is the credential' },
+      audit: null,
+      params: Type.Object({ projectId: Uuid, fileId: Uuid }),
+      returns: { status: 200, contentType: 'application/octet-stream' },
+      errors: ['FORBIDDEN', 'NOT_FOUND'],
+    },
+    async ({ deps, params: { projectId, fileId }, call }) =>
+      serveObject(deps, storageKeyOf(projectId, fileId), call),
+  ),
+];

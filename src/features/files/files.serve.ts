@@ -1,0 +1,98 @@
+// Serves the objects of the disk store to whoever holds a signed URL: conditional and partial requests, and
+// nothing that a browser could run.
+import type { Readable } from 'node:stream';
+import type { Call } from '../../contract/call.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { readRange } from '../../kernel/byte-range.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import type { DownloadClaims } from '../../platform/objects/disk-url.ts';
+import type { ObjectInfo, Shelf } from '../../platform/objects/object-store.ts';
+
+export async function serveObject(deps: Deps, key: string, call: Call): Promise<Readable | Buffer> {
+  const [, query = ''] = (call.raw.url ?? '').split('?');
+  const claims = deps.verifyDownload(key, query);
+  if (!claims) {
+    throw new PakhusError(
+      'FORBIDDEN',
+      'This URL has expired or was changed: read the file again to get a new one',
+    );
+  }
+  const found = await findObject(deps, key);
+  if (!found) throw new PakhusError('NOT_FOUND', 'The file is gone');
+  setHeaders(call, claims, found.info);
+  if (notModified(call, found.info.etag)) {
+    call.setStatus(304);
+    return nothing;
+  }
+  return bodyOf(deps, key, found, call);
+}
+
+interface Found {
+  readonly shelf: Shelf;
+  readonly info: ObjectInfo;
+}
+
+/** The file may have changed its shelf since the URL was signed. */
+async function findObject(deps: Deps, key: string): Promise<Found | null> {
+  for (const shelf of ['private', 'public'] as const) {
+    const info = await deps.objects.head(shelf, key);
+    if (info) return { shelf, info };
+  }
+  return null;
+}
+
+function setHeaders(call: Call, claims: DownloadClaims, info: ObjectInfo): void {
+  call.setHeader('content-type', claims.contentType);
+  call.setHeader('content-disposition', claims.contentDisposition);
+  call.setHeader('etag', info.etag);
+  call.setHeader('last-modified', info.modifiedAt.toUTCString());
+  call.setHeader('accept-ranges', 'bytes');
+  call.setHeader('cache-control', 'private, no-cache');
+  call.setHeader('content-security-policy', "sandbox; default-src 'none'");
+  call.setHeader('cross-origin-resource-policy', 'cross-origin');
+  // The URL is the credential: a page that has it may read with it.
+  call.setHeader('access-control-allow-origin', '*');
+}
+
+function notModified(call: Call, etag: string): boolean {
+  const known = call.headers['if-none-match'];
+  if (known === undefined) return false;
+  return (
+    known.trim() === '*' ||
+    known.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag)
+  );
+}
+
+const nothing = Buffer.alloc(0);
+
+async function bodyOf(
+  deps: Deps,
+  key: string,
+  { shelf, info }: Found,
+  call: Call,
+): Promise<Readable | Buffer> {
+  const ifRange = call.headers['if-range'];
+  const wanted =
+    ifRange === undefined || ifRange === info.etag ? readRange(call.headers.range, info.bytes) : null;
+  if (wanted === 'unsatisfiable') {
+    call.setHeader('content-range', `bytes */${info.bytes}`);
+    throw new PakhusError(
+      'VALIDATION_ERROR',
+      `The range lies outside the file, which has ${info.bytes} bytes`,
+      {
+        status: 416,
+        details: {
+          issues: [{ path: 'range', message: `must lie within ${info.bytes} bytes`, code: 'range' }],
+        },
+      },
+    );
+  }
+  const { start, end } = wanted ?? { start: 0, end: info.bytes - 1 };
+  if (wanted) {
+    call.setStatus(206);
+    call.setHeader('content-range', `bytes ${start}-${end}/${info.bytes}`);
+  }
+  call.setHeader('content-length', end - start + 1);
+  if (call.raw.method === 'HEAD' || info.bytes === 0) return nothing;
+  return deps.objects.get(shelf, key, { start, end });
+}

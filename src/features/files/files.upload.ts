@@ -1,0 +1,360 @@
+// One upload, from the first byte of the form to the committed row.
+//
+// Bytes go to the store only after their key is on record as doomed, and the commit that adds the row takes it
+// off again. A crash at any moment leaves an object that the reaper finds, never a row without its object.
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { TenantActor } from '../../contract/actor.ts';
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Call } from '../../contract/call.ts';
+import type { Deps } from '../../contract/deps.ts';
+import type { Subject } from '../../contract/subject.ts';
+import type { Validator } from '../../contract/validation.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import { newId } from '../../kernel/id.ts';
+import { ClientGone, type FilePart, type FormFields, readForm } from '../../platform/multipart.ts';
+import {
+  type FileFacts,
+  factsOf,
+  refusalOf,
+  refusedTypeOf,
+  refuseUnfit,
+  roomOf,
+  verifyDigests,
+} from './files.checks.ts';
+import { gatherFields, noValues, valuesOf } from './files.meta.ts';
+import {
+  objectMetaOf,
+  type PlacedObject,
+  removeRefusedObject,
+  shelfFor,
+  storageKeyOf,
+} from './files.objects.ts';
+import { type Intake, type ReceivedFile, takeIn } from './files.receive.ts';
+import {
+  type FileRow,
+  type FileValues,
+  type NewFile,
+  postponeDoomed,
+  type StoreOutcome,
+  storeFile,
+} from './files.sql.ts';
+import type { FileMetaInput } from './files.wire.ts';
+
+export interface UploadInput extends FileMetaInput {
+  readonly space_id?: string;
+  readonly sha256?: string;
+}
+
+export type CommitResult = { readonly outcome: StoreOutcome; readonly stored_at: string };
+
+/** What tells one kind of upload from another: the part that holds the file, and the form's further fields. */
+export interface UploadKind<Input extends UploadInput> {
+  readonly fileField: string;
+  readonly fieldNames: readonly string[];
+  readonly validate: Validator;
+  /** A last look at what is about to be stored. */
+  check?(facts: FileFacts): void;
+  commit(deps: Deps, file: NewFile, input: Input, audit: AuditStamp): Promise<CommitResult>;
+}
+
+export async function commitFile(deps: Deps, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
+  const [result] = await deps.db.query<CommitResult>(storeFile(file, audit));
+  return result as CommitResult;
+}
+
+/** One attempt: what it has written so far, and so must take back if it fails. */
+interface Attempt {
+  readonly deps: Deps;
+  readonly user: Subject;
+  readonly key: string;
+  readonly fileId: string;
+  /** Whose writing the store has confirmed. */
+  readonly written: Set<PlacedObject>;
+  readonly abort: AbortController;
+  /** The writing of a large file, while it arrives. */
+  streaming: Promise<unknown>;
+  /** A commit is under way whose end is not known: what is written may belong to a row by now. */
+  committing: boolean;
+}
+
+export async function uploadFile<Input extends UploadInput>(
+  deps: Deps,
+  actor: TenantActor,
+  user: Subject,
+  kind: UploadKind<Input>,
+  call: Call,
+  audit: AuditStamp,
+): Promise<FileRow> {
+  if (!user.active) throw refusalOf('inactive user');
+  const watch = watchClient(call.raw);
+  const leave = await deps.uploads.enter(watch.signal);
+  const fileId = newId();
+  const key = storageKeyOf(actor.projectId, fileId);
+  const attempt: Attempt = {
+    deps,
+    user,
+    key,
+    fileId,
+    written: new Set(),
+    abort: new AbortController(),
+    streaming: Promise.resolve(),
+    committing: false,
+  };
+  try {
+    return await receiveAndStore(attempt, actor, kind, call, watch.signal, audit);
+  } catch (error) {
+    attempt.abort.abort();
+    await attempt.streaming.catch(() => undefined);
+    // A write that failed may still land: its record stays until the grace has passed.
+    if (!attempt.committing) for (const object of attempt.written) await removeRefusedObject(deps, object);
+    throw error;
+  } finally {
+    watch.stop();
+    leave();
+  }
+}
+
+async function receiveAndStore<Input extends UploadInput>(
+  attempt: Attempt,
+  actor: TenantActor,
+  kind: UploadKind<Input>,
+  call: Call,
+  signal: AbortSignal,
+  audit: AuditStamp,
+): Promise<FileRow> {
+  const { deps, user } = attempt;
+  const bytesMax = Math.min(
+    user.plan?.maxFileSize ?? Number.POSITIVE_INFINITY,
+    deps.settings.MAX_UPLOAD_BYTES,
+  );
+  const bodyDigest = digestOfBody(call);
+  const { form, part, file, streamed } = await receive(attempt, kind.fileField, bytesMax, call.raw, signal);
+  const input = inputOf(kind, form);
+  const values = valuesOf(noValues, input);
+  const facts = await factsOf(part, file.head);
+  refuseUnfit(user, facts, file, bytesMax);
+  const arrived = await streamed;
+  verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
+  kind.check?.(facts);
+  const object = await place(attempt, arrived, file, facts, values);
+  const row = rowOf(actor, user, input, values, facts, file, object);
+  attempt.committing = true;
+  const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
+  attempt.committing = false;
+  if (outcome !== 'stored') throw refusalOf(outcome);
+  return fileRowOf(row, stored_at);
+}
+
+interface Received {
+  readonly form: FormFields;
+  readonly part: FilePart;
+  readonly file: ReceivedFile;
+  /** The object of a large file, written while it arrived; null for a small one. */
+  readonly streamed: Promise<PlacedObject | null>;
+}
+
+/** Reads the form to its end, or to the end of patience with a file that is refused anyway. */
+async function receive(
+  attempt: Attempt,
+  fileField: string,
+  bytesMax: number,
+  raw: IncomingMessage,
+  signal: AbortSignal,
+): Promise<Received> {
+  let part: FilePart | undefined;
+  let intake: Intake | undefined;
+  let streamed: Promise<PlacedObject | null> = Promise.resolve(null);
+  const patienceLost = deferred<FormFields>();
+  const whole = readForm(
+    raw,
+    fileField,
+    (given) => {
+      part = given;
+      const taken = takeIn(given, Math.min(bytesMax, roomOf(attempt.user)), (body, head) => {
+        streamed = storeWhileArriving(attempt, given, body, head);
+        attempt.streaming = streamed;
+        streamed.then((object) => object === null && taken.drop(), taken.drop);
+      });
+      taken.overrun.then(() => patienceLost.resolve(new Map()));
+      intake = taken;
+    },
+    signal,
+  );
+  const form = await Promise.race([whole, patienceLost.promise]);
+  if (!part || !intake) throw new Error('A form was read without its file part');
+  return { form, part, file: await intake.received, streamed };
+}
+
+/** Null, and nothing stored, when the type is refused already. */
+async function storeWhileArriving(
+  attempt: Attempt,
+  part: FilePart,
+  body: Readable,
+  head: Buffer,
+): Promise<PlacedObject | null> {
+  const { deps, user, key, fileId } = attempt;
+  const facts = await factsOf(part, head);
+  if (refusedTypeOf(user, facts) !== null) return null;
+  // What the form says of visibility may come later: until it is known, the file is private.
+  const object = { shelf: 'private', key, fileId } as const;
+  await deps.reserveObject(object);
+  const renewal = keepReserved(deps, object);
+  try {
+    await write(attempt, object, body, facts);
+  } finally {
+    clearInterval(renewal);
+  }
+  return object;
+}
+
+async function write(
+  attempt: Attempt,
+  object: PlacedObject,
+  body: Readable | Buffer,
+  { name, declared }: FileFacts,
+): Promise<void> {
+  await attempt.deps.objects.put(
+    object.shelf,
+    object.key,
+    body,
+    objectMetaOf(name, declared),
+    attempt.abort.signal,
+  );
+  attempt.written.add(object);
+}
+
+/** Sees to it that the object is stored, and on the shelf of its visibility. */
+async function place(
+  attempt: Attempt,
+  arrived: PlacedObject | null,
+  file: ReceivedFile,
+  facts: FileFacts,
+  { visibility }: FileValues,
+): Promise<PlacedObject> {
+  const { deps, key, fileId } = attempt;
+  const object: PlacedObject = { shelf: shelfFor(deps.objects, visibility), key, fileId };
+  if (arrived?.shelf === object.shelf) return arrived;
+  await deps.reserveObject(object);
+  if (!arrived) {
+    await write(attempt, object, file.whole ?? Buffer.alloc(0), facts);
+    return object;
+  }
+  await deps.objects.copy(arrived.shelf, object.shelf, key, objectMetaOf(facts.name, facts.declared));
+  attempt.written.add(object);
+  await removeRefusedObject(deps, arrived);
+  attempt.written.delete(arrived);
+  return object;
+}
+
+/** An honest upload may take longer than the grace; its record is moved on as long as it lasts. */
+function keepReserved(deps: Deps, { key, shelf }: PlacedObject): NodeJS.Timeout {
+  const graceSeconds = deps.settings.REAPER_GRACE_SECONDS;
+  const renew = () => {
+    deps.db.query(postponeDoomed(key, shelf, graceSeconds)).catch((error: unknown) => {
+      deps.log.warn({ err: error, key }, 'the record of an upload was not renewed');
+    });
+  };
+  return setInterval(renew, (graceSeconds * 1000) / 3).unref();
+}
+
+function inputOf<Input extends UploadInput>(kind: UploadKind<Input>, form: FormFields): Input {
+  const fields = gatherFields(form, kind.fieldNames);
+  kind.validate(fields);
+  return fields as unknown as Input;
+}
+
+/** Hashes the body as it comes in, where the client sent a digest that may mean all of it. */
+function digestOfBody({ raw, headers }: Call): () => Buffer | null {
+  if (headers['content-digest'] === undefined) return () => null;
+  const hash = createHash('sha256');
+  raw.on('data', (chunk: Buffer) => hash.update(chunk));
+  return () => hash.digest();
+}
+
+const rowOf = (
+  actor: TenantActor,
+  user: Subject,
+  input: UploadInput,
+  values: FileValues,
+  facts: FileFacts,
+  file: ReceivedFile,
+  object: PlacedObject,
+): NewFile => ({
+  ...values,
+  id: object.fileId,
+  projectId: actor.projectId,
+  userId: user.id,
+  spaceId: actor.kind === 'space' ? actor.spaceId : (input.space_id ?? null),
+  name: facts.name,
+  size: file.size,
+  mimeType: facts.declared,
+  storageKey: object.key,
+  shelf: object.shelf,
+  sha256: file.sha256,
+});
+
+const fileRowOf = (file: NewFile, storedAt: string): FileRow => ({
+  id: file.id,
+  user_id: file.userId,
+  space_id: file.spaceId,
+  name: file.name,
+  size: file.size,
+  mime_type: file.mimeType,
+  storage_key: file.storageKey,
+  shelf: file.shelf,
+  sha256: file.sha256.toString('hex'),
+  folder: file.folder,
+  tags: file.tags,
+  classifier: file.classifier,
+  metadata: file.metadata,
+  visibility: file.visibility,
+  created_at: storedAt,
+  updated_at: storedAt,
+});
+
+const paceCheckMs = 20_000;
+const paceBytesMin = 10 * 1024;
+
+/** Aborts when the client hangs up, or sends so slowly that it only means to hold a place. */
+function watchClient(raw: IncomingMessage): { signal: AbortSignal; stop: () => void } {
+  const gone = new AbortController();
+  const onClose = () => {
+    if (!raw.complete) gone.abort(new ClientGone());
+  };
+  let bytesBefore = raw.socket.bytesRead;
+  const pace = setInterval(() => {
+    const { bytesRead } = raw.socket;
+    // While it is paused, it is we who are slow.
+    if (!raw.complete && !raw.isPaused() && bytesRead - bytesBefore < paceBytesMin) gone.abort(tooSlow());
+    bytesBefore = bytesRead;
+  }, paceCheckMs).unref();
+  raw.on('close', onClose);
+  return {
+    signal: gone.signal,
+    stop: () => {
+      clearInterval(pace);
+      raw.off('close', onClose);
+      // What is left of a refused body is read and dropped; the server bounds for how long.
+      if (!raw.complete) raw.unpipe().resume();
+    },
+  };
+}
+
+const tooSlow = () =>
+  new PakhusError(
+    'VALIDATION_ERROR',
+    `The upload is too slow: send at least ${paceBytesMin} bytes every ${paceCheckMs / 1000} s`,
+    {
+      details: { issues: [{ path: 'body', message: 'arrives too slowly', code: 'time' }] },
+    },
+  );
+
+function deferred<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
+  let resolve: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
