@@ -41,19 +41,27 @@ function restrictDecoders(): void {
 }
 
 async function answer(job: ImageJob): Promise<void> {
-  const reply: ImageReply = await compress(job).then(
-    (result) => ({ kind: 'done', result }),
-    (error: unknown) => explain(error),
-  );
-  process.send?.(reply);
+  process.send?.(await inspect(job));
 }
 
-async function compress(job: ImageJob): Promise<ImageResult> {
+async function inspect(job: ImageJob): Promise<ImageReply> {
+  let header: ImageHeader;
+  try {
+    header = readImageHeader(job.inputPath);
+    if (header.size) checkInput(header.size.width, header.size.height, job.pixelsMax);
+  } catch (error) {
+    return { ...explain(error), touched: false };
+  }
+  return compress(job, header).then(
+    (result) => ({ kind: 'done', result }),
+    (error: unknown) => ({ ...explain(error), touched: true }),
+  );
+}
+
+async function compress(job: ImageJob, header: ImageHeader): Promise<ImageResult> {
   const { inputPath, outputPath, recipe, pixelsMax } = job;
-  const header = readImageHeader(inputPath);
-  if (header.size) checkInput(header.size.width, header.size.height, pixelsMax);
-  // `error` refuses what is cut short or undecodable: half a grey picture must not replace an original.
-  // Mere warnings, such as stray bytes that every browser skips, pass.
+  // `error` refuses what is cut short or undecodable: half a grey picture must not replace an original. Warnings
+  // pass, such as stray bytes or a worn colour profile: too many honest files have them, and every viewer copes.
   const reading: SharpOptions = { failOn: 'error', limitInputPixels: pixelsMax };
   const metadata = await sharp(inputPath, reading).metadata();
   if (metadata.format !== decoderOf(header.kind)) throw new Refusal(damaged);
@@ -119,13 +127,15 @@ function encode(image: Sharp, { format, quality }: ImageRecipe, pixels: number):
 
 /** Words of decoders and encoders that tell of this machine, not of the image. */
 const shortOfMemory = /memory|alloc|unable to encode|encoder plugin/i;
+/** A decoder's own bounds, some of which it reports as a shortage of memory. */
+const overLimit = /security limit/i;
 const badFiles = /system error|unable to open|write error|file is missing/i;
 
 /** A shortage here may pass, so it is a fault; anything else that a decoder says is about the image. */
-function explain(error: unknown): ImageReplyFailed {
+function explain(error: unknown): Omit<ImageReplyFailed, 'touched'> {
   const detail = error instanceof Error ? error.message : String(error);
   if (error instanceof Refusal) return { kind: 'refused', message: detail, detail };
-  if (shortOfMemory.test(detail)) {
+  if (shortOfMemory.test(detail) && !overLimit.test(detail)) {
     return { kind: 'fault', message: 'The image needs more memory than it may have', detail };
   }
   if (badFiles.test(detail) || (error instanceof Error && 'code' in error)) {

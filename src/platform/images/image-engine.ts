@@ -129,7 +129,8 @@ class ProcessEngine implements ImageEngine {
       return this.#keep(process);
     }
     // What a hostile image left behind in a decoder must not meet the next tenant's.
-    await this.#end(process);
+    if ('touched' in outcome && !outcome.touched) await this.#keep(process);
+    else await this.#end(process);
     await rm(task.job.outputPath, { force: true }).catch(() => {});
     this.#note(outcome, process);
     task.reject(this.#failure(outcome, task));

@@ -28,6 +28,8 @@ export interface ImageReplyFailed {
   readonly message: string;
   /** For the log: a decoder's own words, which may name paths. */
   readonly detail: string;
+  /** Whether a decoder has touched the image, and so may carry harm to the next one. */
+  readonly touched: boolean;
 }
 
 export type ImageReply = ImageReplyDone | ImageReplyFailed;
