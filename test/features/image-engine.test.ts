@@ -13,6 +13,7 @@ import {
   ImageFault,
   ImageRefused,
 } from '../../src/platform/images/image-engine.js';
+import { ImageProcess } from '../../src/platform/images/image-process.js';
 import { buildOnce } from '../support/build.js';
 import { type HostileImage, hostileImages, slowImage } from '../support/hostile-images.js';
 import { animation, picture } from '../support/image-files.js';
@@ -63,7 +64,7 @@ async function save(bytes: Buffer): Promise<string> {
   return path;
 }
 
-async function ending(work: Promise<unknown>): Promise<HostileImage['ends']> {
+async function ending(work: Promise<unknown>): Promise<HostileImage['ends'] | 'fault'> {
   try {
     await work;
     return 'done';
@@ -77,7 +78,7 @@ async function ending(work: Promise<unknown>): Promise<HostileImage['ends']> {
 describe('images: hostile and odd images', () => {
   let shared: ImageEngine;
   beforeAll(() => {
-    shared = engine({ concurrency: 2, timeoutSeconds: 4 });
+    shared = engine({ concurrency: 2 });
   });
   afterAll(() => shared.close());
 
@@ -449,6 +450,16 @@ describe.runIf(onLinux)('images: child processes', () => {
     delete process.env.IMAGE_TEST_SECRET;
   });
 
+  it('out of memory answer with a fault', async () => {
+    // Room for an image of no pixels, and an image of 49 million.
+    const small = new ImageProcess(childPath(), 0);
+    const job = { inputPath: slowPath, outputPath: freshPath(), recipe: slowRecipe, pixelsMax: 50_000_000 };
+    const message = 'The image needs more memory than it may have';
+    expect(await small.run(job, 20)).toMatchObject({ kind: 'fault', message });
+    small.kill();
+    await small.ended;
+  });
+
   it('ignore a signal to the whole group: their parent decides', async () => {
     const own = engine();
     const work = own.compress(slowPath, freshPath(), { ...plain, width: 1600 });
@@ -471,6 +482,6 @@ describe.runIf(onLinux)('images: child processes', () => {
     const killedAt = Date.now();
     parent.kill('SIGKILL');
     await until('the child is gone', () => isGone(pid));
-    expect(Date.now() - killedAt).toBeLessThan(1000);
+    expect(Date.now() - killedAt).toBeLessThan(5000);
   });
 });

@@ -26,7 +26,7 @@ import {
 
 export interface HostileImage {
   readonly name: string;
-  readonly ends: 'done' | 'refused' | 'fault';
+  readonly ends: 'done' | 'refused';
   readonly make: () => Buffer | Promise<Buffer>;
   readonly recipe?: ImageRecipe;
 }
@@ -351,13 +351,6 @@ async function turned(orientation: number): Promise<Buffer> {
   return jpegWith(await make('jpeg'), [exif(Buffer.concat([Buffer.from([1, 0]), entry, u32le(0)]))]);
 }
 
-const slow: HostileImage = {
-  name: '49 megapixels of noise to the finest avif',
-  ends: 'fault',
-  make: () => slowImage(),
-  recipe: { format: 'avif', quality: 100 },
-};
-
 /** Honest, and many seconds of work as avif: noise, laid out as tiles because making it is slow as well. */
 export async function slowImage(): Promise<Buffer> {
   const tile = await picture(500, 500).png().toBuffer();
@@ -376,5 +369,4 @@ export const hostileImages: readonly HostileImage[] = [
   ...crowds,
   ...corrupt,
   ...odd,
-  slow,
 ];
