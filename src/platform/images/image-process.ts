@@ -11,8 +11,8 @@ export interface ImageEnding {
   readonly how: string;
 }
 
-/** What Node and the libraries reserve before the first image, with the settings below: measured 500 MiB. */
-const baseBytes = 640 * 1024 * 1024;
+/** Node and the libraries reserve 500 MiB before the first image; other versions of Node may reserve more. */
+const baseBytes = 1024 * 1024 * 1024;
 /** The worst case, an interlaced transparent png to avif, reserves 51 and touches 35. */
 const bytesPerPixel = 52;
 /** Below the API's own priority, so that requests are answered while images are worked on. */
@@ -37,7 +37,10 @@ export class ImageProcess {
     this.#child = start(childPath, baseBytes + bytesPerPixel * pixelsMax);
     this.ended = new Promise((resolve) => {
       this.#child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
-      this.#child.once('error', (error) => resolve(error.message));
+      // Also tells of a signal that could not be sent, which is no end.
+      this.#child.on('error', (error) => {
+        if (this.#child.pid === undefined) resolve(error.message);
+      });
     });
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString('latin1')).slice(-stderrCharsMax);
