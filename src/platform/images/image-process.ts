@@ -1,0 +1,109 @@
+// One child process that runs image-child.js, fenced in: memory, priority, environment, life. Knows how to
+// give it a job and how it ended; decides nothing about which job or what next.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { type ImageJob, type ImageReply, isImageReply } from './image-protocol.js';
+
+/** How a job ended without an answer. */
+export interface ImageEnding {
+  readonly kind: 'timeout' | 'aborted' | 'died';
+  /** The signal or exit code, for people. */
+  readonly how: string;
+}
+
+/** Node and the libraries reserve 500 MiB before the first image; other versions of Node may reserve more. */
+const baseBytes = 1024 * 1024 * 1024;
+/** The worst case, an interlaced transparent png to avif, reserves 51 and touches 35. */
+const bytesPerPixel = 52;
+/** Below the API's own priority, so that requests are answered while images are worked on. */
+const niceness = 10;
+const stderrCharsMax = 2000;
+
+/** Each limit in a call of its own: dash reads only the first option of `ulimit`, and says nothing. */
+const fence = 'ulimit -c 0; ulimit -v "$0"; exec "$@"';
+/** Without these, threads and WebAssembly reserve half a gigabyte of address space that nobody uses. */
+const nodeFlags = ['--v8-pool-size=1', '--max-old-space-size=128', '--disable-wasm-trap-handler'];
+const environment = { PATH: '/usr/bin:/bin', MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '2' };
+
+export class ImageProcess {
+  /** Jobs given so far. */
+  jobs = 0;
+  /** Resolves, when the process is gone, to its signal or exit code. */
+  readonly ended: Promise<string>;
+  readonly #child: ChildProcess;
+  #stderr = '';
+
+  constructor(childPath: string, pixelsMax: number) {
+    this.#child = start(childPath, baseBytes + bytesPerPixel * pixelsMax);
+    this.ended = new Promise((resolve) => {
+      this.#child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
+      // Also tells of a signal that could not be sent, which is no end.
+      this.#child.on('error', (error) => {
+        if (this.#child.pid === undefined) resolve(error.message);
+      });
+    });
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString('latin1')).slice(-stderrCharsMax);
+    });
+  }
+
+  /** The last that the process said, for the log. */
+  get lastWords(): string {
+    return this.#stderr;
+  }
+
+  /** Settles with the answer, or when the process is gone: after an ending nothing writes the output any more. */
+  async run(job: ImageJob, timeoutSeconds: number, signal?: AbortSignal): Promise<ImageReply | ImageEnding> {
+    this.jobs += 1;
+    let cause: ImageEnding['kind'] = 'died';
+    const stop = (kind: 'timeout' | 'aborted') => {
+      cause = kind;
+      this.kill();
+    };
+    const onAbort = () => stop('aborted');
+    const timer = setTimeout(() => stop('timeout'), timeoutSeconds * 1000);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      const answer = await Promise.race([this.#ask(job), this.ended]);
+      if (typeof answer !== 'string') return answer;
+      return { kind: cause, how: answer };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #ask(job: ImageJob): Promise<ImageReply> {
+    return new Promise((resolve) => {
+      this.#child.once('message', (message) => {
+        if (isImageReply(message)) resolve(message);
+        else this.kill();
+      });
+      // A failure to send means that the process is going away, which `ended` tells.
+      this.#child.send(job, () => {});
+    });
+  }
+}
+
+function start(childPath: string, addressSpaceBytes: number): ChildProcess {
+  const command = [process.execPath, ...nodeFlags, childPath];
+  const kibibytes = String(Math.ceil(addressSpaceBytes / 1024));
+  // Only Linux heeds a bound on the address space.
+  const fenced = process.platform === 'linux' ? ['/bin/sh', '-c', fence, kibibytes, ...command] : command;
+  const [file = '', ...args] = fenced;
+  const child = spawn(file, args, { cwd: '/', env: environment, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  if (child.pid !== undefined) lowerPriority(child.pid);
+  return child;
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, niceness);
+  } catch {
+    // Already gone, or not ours to change: the job runs or fails all the same.
+  }
+}
