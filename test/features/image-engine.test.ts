@@ -6,32 +6,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ImageRecipe, resolveRecipe } from '../../src/kernel/image-recipe.js';
+import { type ImageRecipe, resolveRecipe } from '../../src/kernel/image-recipe.ts';
 import {
   createImageEngine,
   type ImageEngine,
   ImageFault,
   ImageRefused,
-} from '../../src/platform/images/image-engine.js';
-import { ImageProcess } from '../../src/platform/images/image-process.js';
-import { buildOnce } from '../support/build.js';
-import { type HostileImage, hostileImages, slowImage } from '../support/hostile-images.js';
-import { animation, picture } from '../support/image-files.js';
-import { childrenOf, cpuSeconds, isGone, niceOfThreads, until } from '../support/processes.js';
+} from '../../src/platform/images/image-engine.ts';
+import { ImageProcess } from '../../src/platform/images/image-process.ts';
+import { dist } from '../support/dist.ts';
+import { type HostileImage, hostileImages, slowImage } from '../support/hostile-images.ts';
+import { animation, picture } from '../support/image-files.ts';
+import { childrenOf, cpuSeconds, isGone, niceOfThreads, until } from '../support/processes.ts';
 
 const plain: ImageRecipe = { format: 'webp', quality: 80 };
 /** Seconds of work, none of which can be interrupted from inside. */
 const slowRecipe: ImageRecipe = { format: 'avif', quality: 100 };
 const onLinux = process.platform === 'linux';
 
-let dist: string;
 let folder: string;
 let goodPath: string;
 let slowPath: string;
 let files = 0;
 
 beforeAll(async () => {
-  dist = await buildOnce();
   folder = await mkdtemp(join(tmpdir(), 'pakhus-images-'));
   goodPath = await save(await picture(400, 300).jpeg().toBuffer());
   slowPath = await save(await slowImage());

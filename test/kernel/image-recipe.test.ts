@@ -1,6 +1,6 @@
 // The presets and how explicit wishes change them.
 import { describe, expect, it } from 'vitest';
-import { type ImageRecipe, type ImageWishes, resolveRecipe } from '../../src/kernel/image-recipe.js';
+import { type ImageRecipe, type ImageWishes, resolveRecipe } from '../../src/kernel/image-recipe.ts';
 
 const table: [string, ImageWishes, ImageRecipe][] = [
   ['nothing', {}, { format: 'webp', quality: 80 }],

@@ -2,7 +2,7 @@
 // called never matters, so all of them are called .png.
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import type { ImageRecipe } from '../../src/kernel/image-recipe.js';
+import type { ImageRecipe } from '../../src/kernel/image-recipe.ts';
 import {
   animation,
   avifResized,
@@ -22,7 +22,7 @@ import {
   webp,
   webpChunk,
   webpOfFrames,
-} from './image-files.js';
+} from './image-files.ts';
 
 export interface HostileImage {
   readonly name: string;

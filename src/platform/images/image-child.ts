@@ -1,9 +1,9 @@
 // The program of a child process, and the only file that knows sharp. Takes one job at a time over IPC and
 // answers it. Its memory, time and priority are bounded from outside; it dies with its parent.
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
-import type { ImageFormat, ImageRecipe } from '../../kernel/image-recipe.js';
-import { type ImageHeader, type ImageKind, Refusal, readImageHeader } from './image-header.js';
-import type { ImageJob, ImageReply, ImageReplyFailed, ImageResult } from './image-protocol.js';
+import type { ImageFormat, ImageRecipe } from '../../kernel/image-recipe.ts';
+import { type ImageHeader, type ImageKind, Refusal, readImageHeader } from './image-header.ts';
+import type { ImageJob, ImageReply, ImageReplyFailed, ImageResult } from './image-protocol.ts';
 
 /** An animation longer than this is reduced to its first frame, as is one over the pixel cap in all. */
 const framesKeptMax = 256;

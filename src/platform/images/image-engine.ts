@@ -2,9 +2,9 @@
 // an image does to a decoder reaches this process. Knows no image library.
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { ImageRecipe } from '../../kernel/image-recipe.js';
-import { type ImageEnding, ImageProcess } from './image-process.js';
-import type { ImageJob, ImageReply, ImageResult } from './image-protocol.js';
+import type { ImageRecipe } from '../../kernel/image-recipe.ts';
+import { type ImageEnding, ImageProcess } from './image-process.ts';
+import type { ImageJob, ImageReply, ImageResult } from './image-protocol.ts';
 
 /** This image can never succeed: undecodable, over a cap, or of a format that is not read. The message is public. */
 export class ImageRefused extends Error {

@@ -2,7 +2,7 @@
 // give it a job and how it ended; decides nothing about which job or what next.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
-import { type ImageJob, type ImageReply, isImageReply } from './image-protocol.js';
+import { type ImageJob, type ImageReply, isImageReply } from './image-protocol.ts';
 
 /** How a job ended without an answer. */
 export interface ImageEnding {

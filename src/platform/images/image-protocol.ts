@@ -1,5 +1,5 @@
 // What the engine and its child processes say to each other over IPC, and nothing that either of them does.
-import type { ImageFormat, ImageRecipe } from '../../kernel/image-recipe.js';
+import type { ImageFormat, ImageRecipe } from '../../kernel/image-recipe.ts';
 
 export interface ImageJob {
   readonly inputPath: string;
