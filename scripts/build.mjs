@@ -17,7 +17,7 @@ export function buildIfStale() {
     cwd: root,
     stdio: 'inherit',
   });
-  if (status !== 0) process.exit(status ?? 1);
+  if (status !== 0) throw new Error('The build failed');
   writeFileSync(stamp, '');
   utimesSync(stamp, startedAt, startedAt);
 }

@@ -25,7 +25,7 @@ const withKey = (integrations: Sql): Sql => sql`
   with found as (${integrations})
   select found.id, found.name, found.scopes, found.cors_origins, found.dev_mode, found.rate_limit_max,
     found.rate_limit_window, found.active, found.created_at, found.updated_at, k.key_prefix, k.last_used_at
-  from found join api_keys k on k.integration_id = found.id
+  from found join api_keys k on k.integration_id = found.id and k.project_id = found.project_id
   order by found.created_at desc, found.id desc`;
 
 export const listIntegrations = (projectId: string, after: Sql, page: PageRequest): Sql =>

@@ -37,7 +37,7 @@ beforeAll(async () => {
   base = await mkdtemp(join(tmpdir(), 'pakhus-test-'));
   await chmod(base, 0o755);
   shared = join(base, 'shared');
-  await compileProbe();
+  await writeProbe();
 });
 
 afterAll(async () => {
@@ -57,21 +57,12 @@ function dataOf(dataDir: string): string {
   return join(dataDir, 'postgres', 'cluster', 'data');
 }
 
-/** A probe is a Node process of its own that uses the module, so that it can be killed. */
-async function compileProbe(): Promise<void> {
+/** A probe is a Node process of its own that uses the built module, so that it can be killed. */
+async function writeProbe(): Promise<void> {
   await symlink(join(repository, 'node_modules'), join(base, 'node_modules'));
-  const config = {
-    extends: join(repository, 'tsconfig.json'),
-    compilerOptions: { noEmit: false, rootDir: join(repository, 'src'), outDir: join(base, 'dist') },
-    include: [],
-    files: [join(repository, 'src/platform/db/embedded.ts')],
-  };
-  await writeFile(join(base, 'tsconfig.json'), JSON.stringify(config));
-  await writeFile(join(base, 'package.json'), '{"type":"module"}');
-  execute(join(repository, 'node_modules/.bin/tsc'), ['-p', join(base, 'tsconfig.json')]);
   await writeFile(
     join(base, 'probe.mjs'),
-    `import { startEmbeddedPostgres } from './dist/platform/db/embedded.ts';
+    `import { startEmbeddedPostgres } from ${JSON.stringify(join(repository, 'dist/platform/db/embedded.js'))};
     const [options, inserts] = process.argv.slice(2);
     const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
     const log = { info() {}, warn() {}, error() {} };

@@ -1,0 +1,336 @@
+-- Made by `npm run schema` from the migrations; not applied by anything.
+
+create table accounts (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid,
+  email text not null,
+  email_key text not null,
+  password_hash text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table accounts add constraint accounts_email_unique UNIQUE (email_key);
+alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
+alter table accounts add constraint accounts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table accounts add constraint accounts_project_id_key UNIQUE (project_id);
+
+create table api_keys (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  integration_id uuid,
+  name text,
+  key_hash bytea not null,
+  key_prefix text not null,
+  active boolean not null default true,
+  last_used_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table api_keys add constraint api_keys_key_hash_key UNIQUE (key_hash);
+alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
+alter table api_keys add constraint api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table api_keys add constraint api_keys_project_id_integration_id_fkey FOREIGN KEY (project_id, integration_id) REFERENCES integrations(project_id, id) ON DELETE CASCADE;
+CREATE INDEX api_keys_newest ON public.api_keys USING btree (project_id, created_at DESC, id DESC) WHERE (integration_id IS NULL);
+CREATE UNIQUE INDEX api_keys_one_of_integration ON public.api_keys USING btree (integration_id) WHERE (integration_id IS NOT NULL);
+
+create table audit_logs (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid,
+  actor_type text not null,
+  actor_id uuid,
+  actor_key_id text,
+  user_id uuid,
+  action text not null,
+  resource_type text,
+  resource_id text,
+  ip_address text,
+  user_agent text,
+  metadata jsonb not null default '{}'::jsonb,
+  created_at timestamp(3) with time zone not null default clock_timestamp()
+);
+alter table audit_logs add constraint audit_logs_actor_type_check CHECK ((actor_type = ANY (ARRAY['admin'::text, 'project'::text, 'integration'::text])));
+alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (id);
+CREATE INDEX audit_logs_newest ON public.audit_logs USING btree (created_at DESC, id DESC);
+CREATE INDEX audit_logs_of_action ON public.audit_logs USING btree (project_id, action, created_at DESC, id DESC);
+CREATE INDEX audit_logs_of_project ON public.audit_logs USING btree (project_id, created_at DESC, id DESC);
+CREATE INDEX audit_logs_of_user ON public.audit_logs USING btree (user_id, created_at DESC, id DESC) WHERE (user_id IS NOT NULL);
+CREATE TRIGGER audit_logs_immutable BEFORE DELETE OR UPDATE ON public.audit_logs FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_logs_not_truncated BEFORE TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+create table doomed_objects (
+  shelf text not null,
+  storage_key text not null,
+  file_id uuid not null,
+  due_at timestamp(3) with time zone not null,
+  claimed_until timestamp(3) with time zone,
+  attempts integer not null default 0
+);
+alter table doomed_objects add constraint doomed_objects_pkey PRIMARY KEY (storage_key, shelf);
+alter table doomed_objects add constraint doomed_objects_shelf_check CHECK ((shelf = ANY (ARRAY['private'::text, 'public'::text])));
+CREATE INDEX doomed_objects_due ON public.doomed_objects USING btree (due_at);
+
+create table files (
+  id uuid not null,
+  project_id uuid not null,
+  user_id uuid not null,
+  space_id uuid,
+  name text not null,
+  size bigint not null,
+  mime_type text collate "C" not null,
+  storage_key text not null,
+  folder text collate "C" not null default ''::text,
+  tags text[] not null default '{}'::text[],
+  classifier text,
+  metadata jsonb not null default '{}'::jsonb,
+  visibility text not null default 'private'::text,
+  shelf text not null default 'private'::text,
+  sha256 bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table files add constraint files_pkey PRIMARY KEY (id);
+alter table files add constraint files_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table files add constraint files_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES users(project_id, id) ON DELETE CASCADE;
+alter table files add constraint files_project_id_user_id_space_id_fkey FOREIGN KEY (project_id, user_id, space_id) REFERENCES spaces(project_id, user_id, id);
+alter table files add constraint files_shelf_check CHECK ((shelf = ANY (ARRAY['private'::text, 'public'::text])));
+alter table files add constraint files_size_check CHECK ((size >= 0));
+alter table files add constraint files_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text])));
+CREATE INDEX files_newest ON public.files USING btree (project_id, user_id, created_at DESC, id DESC);
+CREATE INDEX files_of_classifier ON public.files USING btree (user_id, classifier, created_at DESC, id DESC) WHERE (classifier IS NOT NULL);
+CREATE INDEX files_of_folder ON public.files USING btree (user_id, translate(folder, '/'::text, ''::text), created_at DESC, id DESC);
+CREATE INDEX files_of_level ON public.files USING btree (user_id, created_at DESC, id DESC) WHERE (space_id IS NULL);
+CREATE INDEX files_of_mime_type ON public.files USING btree (user_id, mime_type, created_at DESC, id DESC);
+CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at DESC, id DESC) WHERE (space_id IS NOT NULL);
+CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at DESC, id DESC) WHERE (space_id IS NOT NULL);
+CREATE INDEX files_of_tags ON public.files USING gin (tags) WHERE (tags <> '{}'::text[]);
+CREATE INDEX files_public ON public.files USING btree (user_id, created_at DESC, id DESC) WHERE (visibility = 'public'::text);
+CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> shelf);
+
+create table integrations (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  name text,
+  scopes text[] not null default '{}'::text[],
+  cors_origins text[] not null default '{}'::text[],
+  dev_mode boolean not null default false,
+  rate_limit_max bigint,
+  rate_limit_window bigint,
+  active boolean not null default true,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table integrations add constraint integrations_pkey PRIMARY KEY (id);
+alter table integrations add constraint integrations_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table integrations add constraint integrations_project_id_id_key UNIQUE (project_id, id);
+alter table integrations add constraint integrations_rate_limit_max_check CHECK ((rate_limit_max >= 1));
+alter table integrations add constraint integrations_rate_limit_window_check CHECK ((rate_limit_window >= 1000));
+CREATE INDEX integrations_newest ON public.integrations USING btree (project_id, created_at DESC, id DESC);
+
+create table migrations (
+  name text not null,
+  applied_at timestamp with time zone not null default now()
+);
+alter table migrations add constraint migrations_pkey PRIMARY KEY (name);
+
+create table plans (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  name text not null,
+  description text,
+  storage_limit bigint,
+  max_file_size bigint not null,
+  allowed_mimes text[] not null default '{}'::text[],
+  is_default boolean not null default false,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table plans add constraint plans_max_file_size_check CHECK ((max_file_size >= 0));
+alter table plans add constraint plans_pkey PRIMARY KEY (id);
+alter table plans add constraint plans_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table plans add constraint plans_project_id_id_key UNIQUE (project_id, id);
+alter table plans add constraint plans_storage_limit_check CHECK ((storage_limit >= 0));
+CREATE INDEX plans_newest ON public.plans USING btree (project_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX plans_one_default ON public.plans USING btree (project_id) WHERE is_default;
+
+create table projects (
+  id uuid not null default gen_random_uuid(),
+  name text not null,
+  active boolean not null default true,
+  rate_limit_max bigint,
+  rate_limit_window bigint,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table projects add constraint projects_pkey PRIMARY KEY (id);
+alter table projects add constraint projects_rate_limit_max_check CHECK ((rate_limit_max >= 1));
+alter table projects add constraint projects_rate_limit_window_check CHECK ((rate_limit_window >= 1000));
+CREATE INDEX projects_newest ON public.projects USING btree (created_at DESC, id DESC);
+
+create table revoked_tokens (
+  jti uuid not null,
+  subject_id uuid not null,
+  expires_at timestamp(3) with time zone not null
+);
+alter table revoked_tokens add constraint revoked_tokens_pkey PRIMARY KEY (jti, subject_id);
+CREATE INDEX revoked_tokens_expiry ON public.revoked_tokens USING btree (expires_at);
+
+create table schedules (
+  name text not null,
+  due_at timestamp with time zone not null
+);
+alter table schedules add constraint schedules_pkey PRIMARY KEY (name);
+
+create table sessions (
+  jti uuid not null,
+  account_id uuid not null,
+  expires_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null default now()
+);
+alter table sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table sessions add constraint sessions_pkey PRIMARY KEY (jti);
+CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
+CREATE INDEX sessions_of_account ON public.sessions USING btree (account_id);
+
+create table settings (
+  key text not null,
+  value jsonb not null,
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table settings add constraint settings_pkey PRIMARY KEY (key);
+
+create table spaces (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  user_id uuid not null,
+  external_id text not null,
+  name text not null,
+  scopes text[] not null default '{}'::text[],
+  limit_bytes bigint,
+  used_bytes bigint not null default 0,
+  active boolean not null default true,
+  password_hash text,
+  session_jti uuid,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table spaces add constraint spaces_external_id_unique UNIQUE (project_id, external_id);
+alter table spaces add constraint spaces_limit_bytes_check CHECK ((limit_bytes >= 0));
+alter table spaces add constraint spaces_pkey PRIMARY KEY (id);
+alter table spaces add constraint spaces_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table spaces add constraint spaces_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES users(project_id, id) ON DELETE CASCADE;
+alter table spaces add constraint spaces_project_id_user_id_id_key UNIQUE (project_id, user_id, id);
+alter table spaces add constraint spaces_used_bytes_check CHECK ((used_bytes >= 0));
+CREATE INDEX spaces_newest ON public.spaces USING btree (project_id, user_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX spaces_of_session ON public.spaces USING btree (session_jti) WHERE (session_jti IS NOT NULL);
+
+create table users (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  external_id text not null,
+  plan_id uuid,
+  active boolean not null default true,
+  used_bytes bigint not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table users add constraint users_external_id_unique UNIQUE (project_id, external_id);
+alter table users add constraint users_pkey PRIMARY KEY (id);
+alter table users add constraint users_plan FOREIGN KEY (project_id, plan_id) REFERENCES plans(project_id, id);
+alter table users add constraint users_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table users add constraint users_project_id_id_key UNIQUE (project_id, id);
+alter table users add constraint users_used_bytes_check CHECK ((used_bytes >= 0));
+CREATE INDEX users_newest ON public.users USING btree (project_id, created_at DESC, id DESC);
+CREATE INDEX users_of_plan ON public.users USING btree (project_id, plan_id);
+
+CREATE OR REPLACE FUNCTION public.delete_file(project_id uuid, user_id uuid, space_id uuid, file_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
+ RETURNS SETOF files
+ LANGUAGE plpgsql
+AS $function$
+declare
+  gone files;
+begin
+  perform from users u where u.project_id = $1 and u.id = $2 for no key update;
+  -- The space before the file: the order of locks.
+  perform from spaces s where s.project_id = $1
+    and s.id = (select f.space_id from files f where f.id = $4 and f.project_id = $1) for no key update;
+  delete from files f
+    where f.project_id = $1 and f.user_id = $2 and f.id = $4 and ($3 is null or f.space_id = $3)
+    returning * into gone;
+  if gone.id is null then return; end if;
+  update users u set used_bytes = used_bytes - gone.size where u.id = gone.user_id and u.project_id = $1;
+  update spaces s set used_bytes = used_bytes - gone.size where s.id = gone.space_id and s.project_id = $1;
+  insert into doomed_objects (shelf, storage_key, file_id, due_at)
+    values (gone.shelf, gone.storage_key, gone.id, now()) on conflict do nothing;
+  perform record_audit($1, $5, $6, $7, $8, $9, 'file.delete', 'file', gone.id::text, gone.user_id,
+    jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
+  return next gone;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_audit(project_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, action text, resource_type text, resource_id text, user_id uuid, metadata jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET lock_timeout TO '250ms'
+AS $function$
+begin
+  insert into audit_logs
+    (project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent, action, resource_type, resource_id, user_id, metadata)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11, '{}'));
+  return true;
+exception when others then
+  raise warning 'audit row for % not recorded: %', action, sqlerrm;
+  return false;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' and current_setting('pakhus.audit_purge', true) = 'on' then
+    return old;
+  end if;
+  raise exception 'audit rows are immutable' using errcode = 'restrict_violation';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.store_file(file files, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, OUT outcome text, OUT stored_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  owner record;
+  space_active boolean;
+  space_wanted bigint;
+  space_limit bigint;
+begin
+  select u.active, u.used_bytes + file.size as wanted, p.storage_limit into owner
+    from users u left join plans p on p.id = coalesce(u.plan_id,
+      (select d.id from plans d where d.project_id = u.project_id and d.is_default))
+    where u.project_id = file.project_id and u.id = file.user_id
+    for no key update of u;
+  if not found then outcome := 'no user'; return; end if;
+  if not owner.active then outcome := 'inactive user'; return; end if;
+  if file.space_id is not null then
+    select s.active, s.used_bytes + file.size, s.limit_bytes into space_active, space_wanted, space_limit
+      from spaces s where s.project_id = file.project_id and s.user_id = file.user_id and s.id = file.space_id
+      for no key update;
+    if not found then outcome := 'no space'; return; end if;
+    if not space_active then outcome := 'inactive space'; return; end if;
+  end if;
+  if owner.wanted > owner.storage_limit then outcome := 'user limit'; return; end if;
+  if space_wanted > space_limit then outcome := 'space limit'; return; end if;
+  delete from doomed_objects d
+    where d.storage_key = file.storage_key and d.shelf = file.shelf and d.claimed_until is null;
+  if not found then outcome := 'object lost'; return; end if;
+
+  update users set used_bytes = owner.wanted where id = file.user_id and project_id = file.project_id;
+  if file.space_id is not null then
+    update spaces set used_bytes = space_wanted where id = file.space_id and project_id = file.project_id;
+  end if;
+  insert into files select file.*;
+  perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
+    'file.upload', 'file', file.id::text, file.user_id,
+    jsonb_build_object('new', jsonb_build_object('name', file.name, 'size', file.size, 'mimeType', file.mime_type,
+      'folder', file.folder, 'visibility', file.visibility, 'space_id', file.space_id)));
+  outcome := 'stored';
+  stored_at := file.created_at;
+end $function$;
