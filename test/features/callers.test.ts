@@ -127,6 +127,26 @@ describe('sessions', () => {
   });
 });
 
+test('projects.create: a password that login would refuse for its length in bytes is refused at once', async () => {
+  const create = (password: string) =>
+    service.api.post('/admin/projects', admin, {
+      name: 'p',
+      email: `${unique('owner')}@example.com`,
+      password,
+    });
+  for (const [password, status] of [
+    ['\u00e9'.repeat(128), 201],
+    ['\u00e9'.repeat(129), 422],
+    ['seven77', 422],
+  ] as const) {
+    const reply = await create(password);
+    expect(reply.status, password).toBe(status);
+    if (status === 201) {
+      expect((await logIn(service.api, reply.body.project.email, password)).status).toBe(200);
+    }
+  }
+});
+
 describe('inactive', () => {
   test('a project: 403 for its keys, sessions and tokens; login is 403 only after the right password', async () => {
     const { id, key, email, password } = await createTenant(service.api, admin);
