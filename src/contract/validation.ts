@@ -5,12 +5,21 @@ import addFormats from 'ajv-formats';
 import type { TObject } from 'typebox';
 import { aliasesOf, foldCasing } from '../kernel/casing.ts';
 import { type Issue, invalid } from '../kernel/error.ts';
+import { isUuid } from '../kernel/id.ts';
 import { findUnstorable } from '../kernel/text.ts';
 
 const passwordBytesMax = 256;
 
 /** A date, or a date and time that says its offset. */
 const momentPattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/i;
+
+/** Date.parse rolls the 30th of February over, and reads years that PostgreSQL does not. */
+function isMoment(text: string): boolean {
+  if (!momentPattern.test(text) || Number.isNaN(Date.parse(text))) return false;
+  const day = text.slice(0, 10);
+  const storedYear = new Date(text).toISOString().slice(0, 4);
+  return new Date(day).toISOString().startsWith(day) && /^(?!0000)\d{4}$/.test(storedYear);
+}
 
 function createAjv(coerceTypes: false | 'array'): Ajv {
   const ajv = new Ajv({
@@ -20,9 +29,11 @@ function createAjv(coerceTypes: false | 'array'): Ajv {
     strict: false,
     unicodeRegExp: true,
   });
-  addFormats.default(ajv, ['uuid', 'date-time', 'email', 'uri']);
+  addFormats.default(ajv, ['date-time', 'email', 'uri']);
+  // The format of ajv-formats also takes `urn:uuid:…`, which PostgreSQL does not.
+  ajv.addFormat('uuid', isUuid);
   ajv.addFormat('password', (text: string) => Buffer.byteLength(text) <= passwordBytesMax);
-  ajv.addFormat('moment', (text: string) => momentPattern.test(text) && !Number.isNaN(Date.parse(text)));
+  ajv.addFormat('moment', isMoment);
   return ajv;
 }
 

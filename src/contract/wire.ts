@@ -42,7 +42,7 @@ export const Email = Type.String({ format: 'email', maxLength: 254, examples: ['
 
 /** The limit is in bytes because argon2 reads all of them; characters are counted by JSON Schema. */
 export const Password = (minLength: number) =>
-  Type.String({ minLength, maxLength: 256, examples: ['correct horse battery'] });
+  Type.String({ minLength, maxLength: 256, format: 'password', examples: ['correct horse battery'] });
 
 export const ApiKey = Type.String({
   pattern: '^pak_[0-9a-f]{64}$',

@@ -1,6 +1,7 @@
 // Every refusal and every failure leaves as the one envelope. Nothing of a bug is shown; all of it is logged.
 import type { FastifyError } from 'fastify';
 import { invalid, PakhusError } from '../kernel/error.ts';
+import { newId } from '../kernel/id.ts';
 
 export interface ErrorEnvelope {
   readonly error: { readonly code: string; readonly message: string; readonly details: object };
@@ -51,24 +52,27 @@ export const routeNotFound = (method: string, path: string) =>
     `There is no ${method} ${path.slice(0, 200)}: /api/v1/openapi.json lists what there is`,
   );
 
+export const hostMissing = () =>
+  invalid(400, [{ path: 'host', message: 'is required by HTTP/1.1', code: 'required' }]);
+
+const rawReasons: Readonly<Record<string, readonly [status: number, reason: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'has too large headers'],
+  EXPECTATION: [417, 'Expectation Failed', 'expects what this service does not do'],
+};
+
 /** The reply to bytes that never became a request; there is no framework around it any more. */
 export function rawRefusal(code: string | undefined): string {
-  const tooLarge = code === 'HPE_HEADER_OVERFLOW';
-  const [status, reason] = tooLarge ? [431, 'Request Header Fields Too Large'] : [400, 'Bad Request'];
-  const issue = {
-    path: 'request',
-    message: tooLarge ? 'has too large headers' : 'is not valid HTTP',
-    code: 'http',
-  };
-  const error = new PakhusError('VALIDATION_ERROR', `The request ${issue.message}`, {
+  const [status, reason, message] = rawReasons[code ?? ''] ?? [400, 'Bad Request', 'is not valid HTTP'];
+  const error = new PakhusError('VALIDATION_ERROR', `The request ${message}`, {
     status,
-    details: { issues: [issue] },
+    details: { issues: [{ path: 'request', message, code: 'http' }] },
   });
   const body = JSON.stringify(envelopeOf(error));
   return [
     `HTTP/1.1 ${status} ${reason}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${newId()}`,
     'X-Content-Type-Options: nosniff',
     'Connection: close',
     '',

@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Deps } from '../contract/deps.ts';
 import { newId } from '../kernel/id.ts';
 import { allowedMethods, preflightCors } from './cors.ts';
-import { envelopeOf, rawRefusal, routeNotFound, toPakhusError } from './error-reply.ts';
+import { envelopeOf, hostMissing, rawRefusal, routeNotFound, toPakhusError } from './error-reply.ts';
 import { readJsonBody } from './json-body.ts';
 import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
@@ -46,13 +46,16 @@ export function createHttpServer(deps: Deps): HttpServer {
     requestTimeout: 0,
     connectionTimeout: 60_000,
     keepAliveTimeout: 65_000,
-    http: { headersTimeout: 20_000, maxHeaderSize: 16 * 1024 },
+    // Node would answer a missing Host by itself, without the envelope.
+    http: { headersTimeout: 20_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
   });
   let draining = false;
+  instance.server.on('checkExpectation', ({ socket }) => socket.end(rawRefusal('EXPECTATION')));
 
   instance.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(deps, request, reply);
     if (draining) reply.header('connection', 'close');
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw hostMissing();
   });
   instance.addHook('onResponse', async (request, reply) => {
     if (!request.raw.complete) boundRest(request);

@@ -5,6 +5,7 @@ import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, oneMore, pageOf } from '../../contract/paging.ts';
 import { route } from '../../contract/route.ts';
 import { Choice, Listing, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
+import { isoOf } from '../../kernel/clock.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
 
 const ActorType = Choice(['admin', 'project', 'integration']);
@@ -53,6 +54,9 @@ const AuditLog = Type.Object({
 
 const Logs = Listing('logs', AuditLog);
 
+/** Offsets that JavaScript reads and PostgreSQL refuses become UTC before they get there. */
+const instantOf = (moment: string): string => isoOf(Date.parse(moment));
+
 async function readLogs(
   deps: Deps,
   list: string,
@@ -65,8 +69,8 @@ async function readLogs(
     action: query.action,
     userId: query.user_id,
     actorType: query.actor_type,
-    from: query.from,
-    to: query.to,
+    from: query.from && instantOf(query.from),
+    to: query.to && instantOf(query.to),
   };
   const rows = await deps.db.query<AuditRow>(
     listAudit(filter, afterCursor(deps, list, query.cursor), oneMore(query)),

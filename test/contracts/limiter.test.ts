@@ -1,0 +1,175 @@
+// The limiter suite on every adapter. Redis is a real server of this file's own, so that it can be stopped.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { memoryLimiter } from '../../src/platform/limits/memory.ts';
+import { redisLimiter } from '../../src/platform/limits/redis.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { openRedis, type RedisClient } from '../../src/platform/redis.ts';
+import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { adminSession, createIntegration, createTenant, unique } from '../support/tenants.ts';
+import { limiterSuite } from './limiter.suite.ts';
+
+let offsetMs = 0;
+const clock = () => Date.now() + offsetMs;
+const memory = memoryLimiter(clock);
+
+limiterSuite('memory', () => ({
+  limiter: memory,
+  now: clock,
+  endWindow: async (windowMs) => {
+    offsetMs += windowMs;
+  },
+}));
+
+const redisUrl = process.env.TEST_REDIS_URL;
+if (!redisUrl) console.log('SKIPPED redis limiter: TEST_REDIS_URL is not set');
+
+describe.skipIf(!redisUrl)('redis', () => {
+  const log = createLogger('silent');
+  const clients: RedisClient[] = [];
+  const open = (url: string) => {
+    const client = openRedis(url, log);
+    clients.push(client);
+    return { client, limiter: redisLimiter(client, memoryLimiter(Date.now), Date.now, log) };
+  };
+  const ready = (client: RedisClient) =>
+    vi.waitFor(() => expect(client.status).toBe('ready'), { timeout: 10_000 });
+  let shared: ReturnType<typeof open>;
+
+  beforeAll(async () => {
+    shared = open(redisUrl ?? '');
+    await ready(shared.client);
+  });
+  afterAll(() => {
+    for (const client of clients) client.disconnect();
+  });
+
+  limiterSuite('redis', () => ({
+    limiter: shared.limiter,
+    now: Date.now,
+    endWindow: async (windowMs) => {
+      // Redis has a clock of its own: a mark that lives as long as the window says when it has ended.
+      const mark = unique('mark');
+      await shared.client.set(mark, '1', 'PX', windowMs);
+      await expect.poll(() => shared.client.exists(mark), { timeout: windowMs + 5_000 }).toBe(0);
+    },
+  }));
+
+  test('limiter (redis): two processes share one count', async () => {
+    const other = open(redisUrl ?? '');
+    await ready(other.client);
+    const [key, policy] = [unique('key'), { max: 3, windowMs: 60_000 }];
+    const remaining = [];
+    for (const { limiter } of [shared, other, shared, other])
+      remaining.push((await limiter.consume(key, policy)).remaining);
+    expect(remaining).toEqual([2, 1, 0, 0]);
+  });
+
+  test('limiter (redis): a counter that lost its expiry gets one, and locks nobody out for good', async () => {
+    const key = unique('key');
+    await shared.limiter.consume(key, { max: 1, windowMs: 60_000 });
+    await shared.client.persist(`pakhus:limit:${key}`);
+    await shared.limiter.consume(key, { max: 1, windowMs: 60_000 });
+    expect(await shared.client.pttl(`pakhus:limit:${key}`)).toBeGreaterThan(0);
+  });
+
+  describe.skipIf(spawnSync('redis-server', ['--version']).error)('that goes away', () => {
+    let redis: OwnRedis;
+    let first: TestPakhus;
+    let second: TestPakhus;
+    let integration: { id: string; key: string };
+
+    beforeAll(async () => {
+      redis = await ownRedis();
+      first = await startTestPakhus({ REDIS_URL: redis.url });
+      second = await first.another();
+      const admin = await adminSession(first.api);
+      const tenant = await createTenant(first.api, admin);
+      integration = await createIntegration(first.api, tenant.key, {
+        scopes: ['users:read'],
+        rateLimitMax: 1_000_000,
+        rateLimitWindow: 3_600_000,
+      });
+    });
+    afterAll(async () => {
+      await second?.stop();
+      await first?.stop();
+      await redis?.remove();
+    });
+
+    const remainingOn = async ({ api }: TestPakhus) => {
+      const reply = await api.get('/project/users', integration.key);
+      expect(reply.status, reply.text).toBe(200);
+      return Number(reply.headers['x-ratelimit-remaining']);
+    };
+    /** On a shared count the second call sees the first. */
+    const areShared = async () => {
+      const before = await remainingOn(first);
+      return (await remainingOn(second)) === before - 1;
+    };
+
+    test('limits are shared, then counted in each process while nothing fails, then shared again', async () => {
+      await expect.poll(areShared, { timeout: 10_000 }).toBe(true);
+      await redis.stop();
+      const alone = await remainingOn(first);
+      for (let call = 1; call <= 5; call += 1) expect(await remainingOn(first)).toBe(alone - call);
+      await remainingOn(second);
+      const health = await first.api.get('/health');
+      expect([health.status, health.body.checks.redis]).toEqual([200, 'unavailable']);
+      await redis.start();
+      await expect.poll(areShared, { timeout: 20_000 }).toBe(true);
+      expect((await first.api.get('/health')).body.checks.redis).toBe('ok');
+    });
+  });
+});
+
+interface OwnRedis {
+  readonly url: string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** A Redis that only this file uses, on a free port; nothing of it is kept. */
+async function ownRedis(): Promise<OwnRedis> {
+  const port = await freePort();
+  const directory = await mkdtemp(join(tmpdir(), 'pakhus-redis-'));
+  let child: ChildProcess | null = null;
+  const start = async () => {
+    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
+    child = spawn('redis-server', args, { stdio: 'ignore' });
+    const probe = openRedis(`redis://127.0.0.1:${port}`, createLogger('silent'));
+    await vi.waitFor(() => expect(probe.status).toBe('ready'), { timeout: 10_000 });
+    probe.disconnect();
+  };
+  const stop = async () => {
+    if (!child) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+    child = null;
+  };
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    start,
+    stop,
+    remove: async () => {
+      await stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,629 @@
+import { createHmac, generateKeyPairSync, randomUUID, sign as signBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Scope, scopes } from '../../src/contract/scope.ts';
+import { rowsOf } from '../support/database.ts';
+import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { createLiveSpace } from '../support/spaces.ts';
+import {
+  adminSession,
+  createIntegration,
+  createTenant,
+  createUser,
+  logIn,
+  mintToken,
+  sessionOf,
+  type Tenant,
+  unique,
+} from '../support/tenants.ts';
+
+const jwtSecret = 'the secret of this file, long enough to sign';
+
+let service: TestPakhus;
+let admin: string;
+let tenant: Tenant;
+let user: { id: string; externalId: string };
+
+beforeAll(async () => {
+  service = await startTestPakhus({ JWT_SECRET: jwtSecret });
+  admin = await adminSession(service.api);
+  tenant = await createTenant(service.api, admin);
+  user = await createUser(service.api, tenant.key);
+});
+afterAll(() => service.stop());
+
+const statusOf = async (path: string, as?: string) => (await service.api.get(path, as)).status;
+const readUser = (as: string, id = user.id, on = service) =>
+  on.api.get(`/project/users/${id}`, as).then(({ status }) => status);
+
+describe('credentials: the first one present decides', () => {
+  const meOf = (options: { as?: string; cookie?: string }) => service.api.call('GET', '/auth/me', options);
+
+  test('the session works as a cookie and as a bearer token', async () => {
+    const session = await sessionOf(service.api, tenant.email, tenant.password);
+    expect((await meOf({ cookie: session })).body.session).toMatchObject({
+      role: 'project',
+      id: tenant.id,
+      project_id: tenant.id,
+      email: tenant.email,
+      two_factor_enabled: false,
+    });
+    expect((await meOf({ as: session })).body.session.role).toBe('project');
+    expect((await meOf({ as: admin })).body.session).toMatchObject({
+      role: 'admin',
+      project_id: null,
+      name: null,
+    });
+  });
+
+  test('an API key in the header beats a cookie, good or bad', async () => {
+    const other = await createTenant(service.api, admin);
+    const session = await sessionOf(service.api, other.email, other.password);
+    for (const cookie of [session, 'nonsense']) {
+      const reply = await service.api.call('GET', `/project/users/${user.id}`, { as: tenant.key, cookie });
+      expect(reply.status, cookie).toBe(200);
+    }
+  });
+
+  test('a bad API key is 401, whatever good cookie comes with it', async () => {
+    const session = await sessionOf(service.api, tenant.email, tenant.password);
+    expect((await meOf({ as: `pak_${'0'.repeat(64)}`, cookie: session })).status).toBe(401);
+  });
+
+  test('a cookie beats a bearer token: a bad cookie gets no second chance', async () => {
+    expect((await meOf({ as: admin, cookie: 'nonsense' })).status).toBe(401);
+    const session = await sessionOf(service.api, tenant.email, tenant.password);
+    expect((await meOf({ as: admin, cookie: session })).body.session.role).toBe('project');
+  });
+
+  test('an API key inside a cookie is 401', async () => {
+    const reply = await service.api.call('GET', '/project/users', { cookie: tenant.key });
+    expect(reply.status).toBe(401);
+  });
+
+  test('a delegated token works as a cookie as well', async () => {
+    const { token } = await mintToken(service.api, tenant.key, user.id);
+    expect((await service.api.call('GET', `/project/users/${user.id}`, { cookie: token })).status).toBe(200);
+  });
+
+  test('another scheme than Bearer is no credential; its name may be in any case', async () => {
+    const path = `/project/users/${user.id}`;
+    const as = (authorization: string) => service.api.call('GET', path, { headers: { authorization } });
+    expect((await as(`Basic ${tenant.key}`)).status).toBe(401);
+    expect((await as(tenant.key)).status).toBe(401);
+    expect((await as(`bearer ${tenant.key}`)).status).toBe(200);
+  });
+});
+
+describe('sessions', () => {
+  test('logout ends this session at once and no other', async () => {
+    const [first, second] = [
+      await sessionOf(service.api, tenant.email, tenant.password),
+      await sessionOf(service.api, tenant.email, tenant.password),
+    ];
+    expect((await service.api.post('/auth/logout', first)).status).toBe(204);
+    expect(await statusOf('/auth/me', first)).toBe(401);
+    expect(await statusOf('/auth/me', second)).toBe(200);
+  });
+
+  test('an admin session is refused below /project, a project session below /admin', async () => {
+    const session = await sessionOf(service.api, tenant.email, tenant.password);
+    for (const path of ['/project/users', '/project/plans', '/project/keys', '/project/audit']) {
+      expect(await statusOf(path, admin), path).toBe(403);
+    }
+    for (const path of ['/admin/projects', '/admin/audit', '/admin/settings/rate-limit']) {
+      expect(await statusOf(path), path).toBe(401);
+      expect(await statusOf(path, session), path).toBe(403);
+      expect(await statusOf(path, tenant.key), path).toBe(403);
+    }
+  });
+
+  test('the e-mail is compared without case and spaces; a wrong one and a wrong password look alike', async () => {
+    expect((await logIn(service.api, ` ${tenant.email.toUpperCase()} `, tenant.password)).status).toBe(200);
+    const [nobody, wrong] = [
+      await logIn(service.api, `${unique('nobody')}@example.com`, tenant.password),
+      await logIn(service.api, tenant.email, 'not the password'),
+    ];
+    expect([nobody.status, nobody.body]).toEqual([401, wrong.body]);
+  });
+});
+
+test('projects.create: a password that login would refuse for its length in bytes is refused at once', async () => {
+  const create = (password: string) =>
+    service.api.post('/admin/projects', admin, {
+      name: 'p',
+      email: `${unique('owner')}@example.com`,
+      password,
+    });
+  for (const [password, status] of [
+    ['\u00e9'.repeat(128), 201],
+    ['\u00e9'.repeat(129), 422],
+    ['seven77', 422],
+  ] as const) {
+    const reply = await create(password);
+    expect(reply.status, password).toBe(status);
+    if (status === 201) {
+      expect((await logIn(service.api, reply.body.project.email, password)).status).toBe(200);
+    }
+  }
+});
+
+describe('inactive', () => {
+  test('a project: 403 for its keys, sessions and tokens; login is 403 only after the right password', async () => {
+    const { id, key, email, password } = await createTenant(service.api, admin);
+    const mine = await createUser(service.api, key);
+    const integration = await createIntegration(service.api, key, { scopes });
+    const space = await createLiveSpace(service, id, mine.id, scopes);
+    const callers = [
+      key,
+      integration.key,
+      await sessionOf(service.api, email, password),
+      (await mintToken(service.api, key, mine.id)).token,
+      (await mintToken(service.api, integration.key, mine.id)).token,
+      space.token,
+    ];
+    const statuses = () => Promise.all(callers.map((as) => readUser(as, mine.id)));
+    expect(await statuses()).toEqual(callers.map(() => 200));
+    await service.api.patch(`/admin/projects/${id}/status`, admin, { active: false });
+    expect(await statuses()).toEqual(callers.map(() => 403));
+    expect((await logIn(service.api, email, password)).status).toBe(403);
+    expect((await logIn(service.api, email, 'not the password')).status).toBe(401);
+    await service.api.patch(`/admin/projects/${id}/status`, admin, { active: true });
+    expect(await statuses()).toEqual(callers.map(() => 200));
+  });
+
+  test('a user: 401 for its tokens and its spaces, while the project still reads and deletes it', async () => {
+    const mine = await createUser(service.api, tenant.key);
+    const { token } = await mintToken(service.api, tenant.key, mine.id);
+    const space = await createLiveSpace(service, tenant.id, mine.id, scopes);
+    await service.api.put(`/project/users/${mine.id}`, tenant.key, { active: false });
+    expect(await readUser(token, mine.id)).toBe(401);
+    expect(await readUser(space.token, mine.id)).toBe(401);
+    expect(await readUser(tenant.key, mine.id)).toBe(200);
+    expect((await service.api.post(`/project/users/${mine.id}/tokens`, tenant.key, {})).status).toBe(403);
+    await service.api.put(`/project/users/${mine.id}`, tenant.key, { active: true });
+    expect(await readUser(token, mine.id)).toBe(200);
+    expect((await service.api.delete(`/project/users/${mine.id}`, tenant.key)).status).toBe(204);
+    expect(await readUser(token, mine.id)).toBe(401);
+    expect(await readUser(space.token, mine.id)).toBe(401);
+  });
+
+  test('a space: 401 for its token', async () => {
+    const space = await createLiveSpace(service, tenant.id, user.id, scopes);
+    expect(await readUser(space.token)).toBe(200);
+    await rowsOf(service.databaseUrl, `update spaces set active = false where id = '${space.id}'`);
+    expect(await readUser(space.token)).toBe(401);
+  });
+
+  test('an integration: 401 for its key and for every token that it minted, until it is active again', async () => {
+    const { id, key } = await createIntegration(service.api, tenant.key, { scopes });
+    const { token } = await mintToken(service.api, key, user.id);
+    const byProject = await mintToken(service.api, tenant.key, user.id);
+    const space = await createLiveSpace(service, tenant.id, user.id, scopes, id);
+    const statuses = () => Promise.all([key, token, space.token, byProject.token].map((as) => readUser(as)));
+    await service.api.put(`/project/integrations/${id}`, tenant.key, { active: false });
+    expect(await statuses()).toEqual([401, 401, 401, 200]);
+    await service.api.put(`/project/integrations/${id}`, tenant.key, { active: true });
+    expect(await statuses()).toEqual([200, 200, 200, 200]);
+    expect((await service.api.delete(`/project/integrations/${id}`, tenant.key)).status).toBe(204);
+    expect(await statuses()).toEqual([401, 401, 401, 200]);
+  });
+
+  test('a deleted project leaves none of its credentials alive', async () => {
+    const { id, key, email, password } = await createTenant(service.api, admin);
+    const mine = await createUser(service.api, key);
+    const callers = [
+      key,
+      await sessionOf(service.api, email, password),
+      (await mintToken(service.api, key, mine.id)).token,
+    ];
+    expect((await service.api.delete(`/admin/projects/${id}`, admin)).status).toBe(204);
+    for (const as of callers) expect(await readUser(as, mine.id)).toBe(401);
+    expect((await logIn(service.api, email, password)).status).toBe(401);
+  });
+});
+
+describe('revocation', () => {
+  test('holds on another instance from the next request on, and after a restart', async () => {
+    const other = await service.another();
+    try {
+      const { token, jti } = await mintToken(service.api, tenant.key, user.id);
+      const session = await sessionOf(service.api, tenant.email, tenant.password);
+      expect(await readUser(token, user.id, other)).toBe(200);
+      expect((await other.api.get('/auth/me', session)).status).toBe(200);
+      await service.api.post(`/project/users/${user.id}/tokens/revoke`, tenant.key, { jti });
+      await service.api.post('/auth/logout', session);
+      expect(await readUser(token, user.id, other)).toBe(401);
+      expect((await other.api.get('/auth/me', session)).status).toBe(401);
+      await other.stop();
+      const restarted = await service.another();
+      try {
+        expect(await readUser(token, user.id, restarted)).toBe(401);
+        expect((await restarted.api.get('/auth/me', session)).status).toBe(401);
+      } finally {
+        await restarted.stop();
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test('works over the external id, twice as well as once', async () => {
+    const { token, jti } = await mintToken(service.api, tenant.key, user.id);
+    for (let time = 0; time < 2; time += 1) {
+      const path = `/project/users/ext/${user.externalId}/tokens/revoke`;
+      expect((await service.api.post(path, tenant.key, { jti })).status).toBe(204);
+    }
+    expect(await readUser(token)).toBe(401);
+  });
+
+  test("neither another tenant nor another user's path ends a token by its jti", async () => {
+    const other = await createTenant(service.api, admin);
+    const theirs = await createUser(service.api, other.key);
+    const neighbour = await createUser(service.api, tenant.key);
+    const { token, jti } = await mintToken(service.api, tenant.key, user.id);
+    await service.api.post(`/project/users/${theirs.id}/tokens/revoke`, other.key, { jti });
+    await service.api.post(`/project/users/${neighbour.id}/tokens/revoke`, tenant.key, { jti });
+    const direct = await service.api.post(`/project/users/${user.id}/tokens/revoke`, other.key, { jti });
+    expect(direct.status).toBe(404);
+    expect(await readUser(token)).toBe(200);
+  });
+
+  test('a space has one live token: the one on its row', async () => {
+    const space = await createLiveSpace(service, tenant.id, user.id, scopes);
+    await rowsOf(
+      service.databaseUrl,
+      `update spaces set session_jti = '${randomUUID()}' where id = '${space.id}'`,
+    );
+    expect(await readUser(space.token)).toBe(401);
+  });
+});
+
+describe('minting', () => {
+  const mint = (as: string, body: unknown, id = user.id) =>
+    service.api.post(`/project/users/${id}/tokens`, as, body);
+
+  test("without scopes a token gets all of the caller's: an integration's own, a project's every one", async () => {
+    const integration = await createIntegration(service.api, tenant.key, {
+      scopes: ['users:read', 'files:read'],
+    });
+    const { body } = await mint(integration.key, {});
+    expect(body.scopes).toEqual(['users:read', 'files:read']);
+    expect(body.user_id).toBe(user.id);
+    expect(new Set((await mint(tenant.key, {})).body.scopes)).toEqual(new Set(scopes));
+    expect((await service.api.post(`/project/users/${user.id}/tokens`, tenant.key)).status).toBe(201);
+  });
+
+  test('a subset is granted, an excess is 403 and says what is missing, an unknown scope is 422', async () => {
+    const { key } = await createIntegration(service.api, tenant.key, {
+      scopes: ['users:read', 'files:read'],
+    });
+    const subset = await mint(key, { scopes: ['files:read', 'files:read'] });
+    expect(subset.body.scopes).toEqual(['files:read']);
+    const excess = await mint(key, { scopes: ['files:read', 'files:delete'] });
+    expect([excess.status, excess.body.error.details]).toEqual([403, { excess_scopes: ['files:delete'] }]);
+    for (const unknown of ['files:*', '*', 'nonsense', '', 7]) {
+      expect((await mint(key, { scopes: [unknown] })).status, String(unknown)).toBe(422);
+    }
+    expect((await mint(key, { scopes: [] })).body.scopes).toEqual([]);
+  });
+
+  test('needs users:read of an integration, and is 403 for user and space tokens', async () => {
+    const { key } = await createIntegration(service.api, tenant.key, { scopes: ['users:write'] });
+    expect((await mint(key, {})).body.error.details).toEqual({ missing_scope: 'users:read' });
+    const { token } = await mintToken(service.api, tenant.key, user.id);
+    const space = await createLiveSpace(service, tenant.id, user.id, scopes);
+    for (const as of [token, space.token]) expect((await mint(as, {})).status).toBe(403);
+  });
+
+  test('the life is USER_TOKEN_TTL_SECONDS: valid just before, 401 just after', async () => {
+    const own = await service.another({ USER_TOKEN_TTL_SECONDS: '60' });
+    try {
+      const reply = await own.api.post(`/project/users/${user.id}/tokens`, tenant.key, {});
+      const { token, expires_at } = reply.body;
+      const leftMs = Date.parse(expires_at) - own.pakhus.deps.clock();
+      expect(leftMs).toBeGreaterThan(50_000);
+      expect(leftMs).toBeLessThanOrEqual(60_000);
+      own.advance(leftMs - 10_000);
+      expect(await readUser(token, user.id, own)).toBe(200);
+      own.advance(10_000);
+      expect(await readUser(token, user.id, own)).toBe(401);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test("a token never exceeds its integration's present scopes, and gets them back with them", async () => {
+    const { id, key } = await createIntegration(service.api, tenant.key, {
+      scopes: ['users:read', 'plans:read'],
+    });
+    const { token } = await mintToken(service.api, key, user.id);
+    const change = (held: Scope[]) =>
+      service.api.put(`/project/integrations/${id}`, tenant.key, { scopes: held });
+    expect(await readUser(token)).toBe(200);
+    await change(['plans:read']);
+    expect(await readUser(token)).toBe(403);
+    await change([...scopes]);
+    expect(await readUser(token)).toBe(200);
+    // What was not in the token at minting does not come with a wider integration.
+    const narrow = await mintToken(service.api, key, user.id, ['plans:read']);
+    expect(await readUser(narrow.token)).toBe(403);
+  });
+
+  test("a space token carries its space's scopes, whatever its integration or its own claims say", async () => {
+    const { id } = await createIntegration(service.api, tenant.key, { scopes: ['spaces:login'] });
+    const space = await createLiveSpace(service, tenant.id, user.id, ['users:read'], id);
+    expect(await readUser(space.token)).toBe(200);
+    await rowsOf(service.databaseUrl, `update spaces set scopes = '{files:read}' where id = '${space.id}'`);
+    expect(await readUser(space.token)).toBe(403);
+  });
+});
+
+describe('token confusion', () => {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const now = () => Math.floor(Date.now() / 1000);
+  const claimsOf = (more: object = {}) => ({
+    sub: user.id,
+    role: 'user',
+    pid: tenant.id,
+    jti: randomUUID(),
+    iat: now(),
+    exp: now() + 600,
+    scopes,
+    ...more,
+  });
+  const hmac = (claims: object, { alg = 'HS256', hash = 'sha256', secret = jwtSecret } = {}) => {
+    const input = `${encode({ alg, typ: 'JWT' })}.${encode(claims)}`;
+    return `${input}.${createHmac(hash, secret).update(input).digest('base64url')}`;
+  };
+
+  test('a token made here by hand works, so that the refusals below mean something', async () => {
+    expect(await readUser(hmac(claimsOf()))).toBe(200);
+  });
+
+  test('only HS256 with the right secret counts', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const rsInput = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode(claimsOf())}`;
+    const rs256 = `${rsInput}.${signBytes('sha256', Buffer.from(rsInput), privateKey).toString('base64url')}`;
+    const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const good = hmac(claimsOf());
+    const [head, payload, signature] = good.split('.');
+    const wrong: Record<string, string> = {
+      'alg none, no signature': `${encode({ alg: 'none' })}.${payload}.`,
+      'alg none, a signature': `${encode({ alg: 'none' })}.${payload}.${signature}`,
+      'alg None': `${encode({ alg: 'None' })}.${payload}.`,
+      'no alg': `${encode({ typ: 'JWT' })}.${payload}.${signature}`,
+      HS384: hmac(claimsOf(), { alg: 'HS384', hash: 'sha384' }),
+      HS512: hmac(claimsOf(), { alg: 'HS512', hash: 'sha512' }),
+      'HS384 by name only': hmac(claimsOf(), { alg: 'HS384' }),
+      RS256: rs256,
+      'a public key as the secret': hmac(claimsOf(), { secret: publicPem }),
+      'another secret': hmac(claimsOf(), { secret: `${jwtSecret}!` }),
+      'the empty secret': hmac(claimsOf(), { secret: '' }),
+      'no signature': `${head}.${payload}.`,
+      'two parts': `${head}.${payload}`,
+      'four parts': `${good}.${signature}`,
+      "another payload's signature": `${head}.${encode(claimsOf({ jti: randomUUID() }))}.${signature}`,
+      'a payload that is no object': hmac(['a'] as unknown as object),
+      'over 4 KiB': hmac(claimsOf({ padding: 'x'.repeat(5000) })),
+    };
+    for (const [what, token] of Object.entries(wrong)) expect(await readUser(token), what).toBe(401);
+  });
+
+  test('a token without id, expiry, subject, role or project is 401, however well signed', async () => {
+    for (const missing of ['jti', 'exp', 'sub', 'role', 'pid', 'iat']) {
+      expect(await readUser(hmac(claimsOf({ [missing]: undefined }))), `without ${missing}`).toBe(401);
+    }
+    const odd: object[] = [
+      { exp: now() - 1 },
+      { exp: String(now() + 600) },
+      { exp: null },
+      { jti: 'x' },
+      { sub: 'x' },
+      { pid: 'x' },
+      { scopes: 'users:read' },
+      { role: 'root' },
+      { role: ['user'] },
+      { role: '2fa_challenge' },
+    ];
+    for (const more of odd) expect(await readUser(hmac(claimsOf(more))), JSON.stringify(more)).toBe(401);
+  });
+
+  test('the subject must be what the role says, in the project that the token says', async () => {
+    const other = await createTenant(service.api, admin);
+    const theirs = await createUser(service.api, other.key);
+    const space = await createLiveSpace(service, tenant.id, user.id, scopes);
+    const foreign = await createIntegration(service.api, other.key, { scopes });
+    const wrong: Record<string, object> = {
+      "another tenant's project": { pid: other.id },
+      "another tenant's user": { sub: theirs.id },
+      "another tenant's integration": { iid: foreign.id },
+      'an integration that is not there': { iid: randomUUID() },
+      'a space as the user': { sub: space.id, jti: space.jti },
+      'a user as the space': { role: 'space', uid: user.id },
+      'a space without its owner': { role: 'space', sub: space.id, jti: space.jti },
+      'a space of another owner': { role: 'space', sub: space.id, jti: space.jti, uid: theirs.id },
+      'a space in another project': {
+        role: 'space',
+        sub: space.id,
+        jti: space.jti,
+        uid: user.id,
+        pid: other.id,
+      },
+      'a project session without a row': { role: 'project', sub: tenant.id },
+      'an admin session without a row': { role: 'admin', sub: tenant.id, pid: undefined },
+    };
+    for (const [what, more] of Object.entries(wrong))
+      expect(await readUser(hmac(claimsOf(more))), what).toBe(401);
+  });
+
+  test("a live session's id does not make another account's session, nor an admin of a project", async () => {
+    const session = await sessionOf(service.api, tenant.email, tenant.password);
+    const claims = JSON.parse(Buffer.from(session.split('.')[1] ?? '', 'base64url').toString());
+    const other = await createTenant(service.api, admin);
+    for (const more of [
+      { sub: other.id, pid: other.id },
+      { role: 'admin' },
+      { role: 'user', sub: user.id, pid: other.id },
+    ]) {
+      expect(await statusOf('/auth/me', hmac({ ...claims, ...more })), JSON.stringify(more)).toBe(401);
+      expect(await statusOf('/admin/projects', hmac({ ...claims, ...more })), JSON.stringify(more)).toBe(401);
+    }
+  });
+
+  test('scopes that are not in the vocabulary, the wildcard among them, grant nothing', async () => {
+    expect(await readUser(hmac(claimsOf({ scopes: ['*', 'users:*', 'nonsense'] })))).toBe(403);
+  });
+
+  test('a session ends with JWT_EXPIRES_IN', async () => {
+    const own = await service.another({ JWT_EXPIRES_IN: '10m' });
+    try {
+      const session = await sessionOf(own.api, tenant.email, tenant.password);
+      own.advance(9 * 60_000);
+      expect((await own.api.get('/auth/me', session)).status).toBe(200);
+      own.advance(61_000);
+      expect((await own.api.get('/auth/me', session)).status).toBe(401);
+    } finally {
+      await own.stop();
+    }
+  });
+});
+
+describe('SCOPE_ENFORCEMENT', () => {
+  test.each([
+    ['off', 200],
+    ['warn', 200],
+    ['enforce', 403],
+  ] as const)(
+    '%s answers a missing scope with %i, and never moves the hard boundaries',
+    async (mode, status) => {
+      const own = await service.another({ SCOPE_ENFORCEMENT: mode });
+      try {
+        const { key } = await createIntegration(own.api, tenant.key, { scopes: [] });
+        expect(await readUser(key, user.id, own)).toBe(status);
+        expect((await own.api.get('/project/keys', key)).status).toBe(403);
+        expect((await own.api.get('/project/audit', key)).status).toBe(403);
+        const { token } = await mintToken(own.api, tenant.key, user.id, []);
+        expect((await own.api.get('/project/users', token)).status).toBe(403);
+        const stranger = await createUser(own.api, tenant.key);
+        expect(await readUser(token, stranger.id, own)).toBe(404);
+      } finally {
+        await own.stop();
+      }
+    },
+  );
+
+  test('the refusal names the missing scope', async () => {
+    const { key } = await createIntegration(service.api, tenant.key, { scopes: ['plans:read'] });
+    const { body } = await service.api.get('/project/users', key);
+    expect(body.error).toMatchObject({ code: 'FORBIDDEN', details: { missing_scope: 'users:read' } });
+    expect(body.error.message).toContain('users:read');
+  });
+});
+
+describe('keys', () => {
+  test('a key is shown once, is pak_ and 64 hex digits, and is kept only as a hash', async () => {
+    const created = await service.api.post('/project/keys', tenant.key, { name: 'till' });
+    const { api_key: plain, key } = created.body;
+    expect(plain).toMatch(/^pak_[0-9a-f]{64}$/);
+    expect(key).toMatchObject({
+      name: 'till',
+      key_prefix: plain.slice(0, 12),
+      active: true,
+      last_used_at: null,
+    });
+    const listed = await service.api.get('/project/keys?limit=100', tenant.key);
+    expect(listed.text).not.toContain(plain);
+    const stored = await rowsOf(service.databaseUrl, 'select k::text as row from api_keys k');
+    expect(JSON.stringify(stored)).not.toContain(plain.slice(12));
+  });
+
+  test('rotating an integration ends the old key, keeps its tokens, and shows the new prefix', async () => {
+    const { id, key } = await createIntegration(service.api, tenant.key, { scopes });
+    const { token } = await mintToken(service.api, key, user.id);
+    const rotated = await service.api.post(`/project/integrations/${id}/rotate-key`, tenant.key);
+    expect(rotated.body.integration.key_prefix).toBe(rotated.body.api_key.slice(0, 12));
+    expect(await readUser(key)).toBe(401);
+    expect(await readUser(rotated.body.api_key)).toBe(200);
+    expect(await readUser(token)).toBe(200);
+  });
+
+  test('rotating a project replaces all of its keys with one, and leaves integrations alone', async () => {
+    const { id, key } = await createTenant(service.api, admin);
+    const second = (await service.api.post('/project/keys', key, {})).body.api_key;
+    const integration = await createIntegration(service.api, key, { scopes });
+    const rotated = await service.api.post(`/admin/projects/${id}/rotate-key`, admin);
+    expect(await statusOf('/project/users', key)).toBe(401);
+    expect(await statusOf('/project/users', second)).toBe(401);
+    expect(await statusOf('/project/users', integration.key)).toBe(200);
+    const listed = await service.api.get('/project/keys', rotated.body.api_key);
+    expect(listed.body.keys.filter(({ active }: { active: boolean }) => active)).toHaveLength(1);
+  });
+
+  test('of 20 keys created at once beside 9 active ones, exactly one is made', async () => {
+    const { key } = await createTenant(service.api, admin);
+    for (let made = 1; made < 9; made += 1) await service.api.post('/project/keys', key, {});
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => service.api.post('/project/keys', key, {})),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)]);
+    const { body } = await service.api.get('/project/keys?limit=100', key);
+    expect(body.keys).toHaveLength(10);
+    await service.api.delete(`/project/keys/${body.keys[0].id}`, key);
+    expect((await service.api.post('/project/keys', key, {})).status).toBe(201);
+  });
+
+  test('a deleted key stays in the list, inactive, and is 401; deleting it again changes nothing', async () => {
+    const { key } = await createTenant(service.api, admin);
+    const second = (await service.api.post('/project/keys', key, {})).body;
+    for (let time = 0; time < 2; time += 1) {
+      expect((await service.api.delete(`/project/keys/${second.key.id}`, key)).status).toBe(204);
+    }
+    expect(await statusOf('/project/users', second.api_key)).toBe(401);
+    const { body } = await service.api.get('/project/keys', key);
+    expect(body.keys.find(({ id }: { id: string }) => id === second.key.id).active).toBe(false);
+  });
+
+  test('an integration key cannot be deleted as a project key', async () => {
+    const { id, key } = await createIntegration(service.api, tenant.key, { scopes });
+    const [row] = await rowsOf<{ id: string }>(
+      service.databaseUrl,
+      `select id from api_keys where integration_id = '${id}'`,
+    );
+    expect((await service.api.delete(`/project/keys/${row?.id}`, tenant.key)).status).toBe(404);
+    expect(await readUser(key)).toBe(200);
+  });
+
+  test('last_used_at is null before the first use and set after it, for keys and integrations', async () => {
+    const created = (await service.api.post('/project/keys', tenant.key, {})).body;
+    const integration = await createIntegration(service.api, tenant.key, { scopes });
+    const usedAt = async () => {
+      const { body } = await service.api.get('/project/keys?limit=100', tenant.key);
+      const one = await service.api.get(`/project/integrations/${integration.id}`, tenant.key);
+      const key = body.keys.find(({ id }: { id: string }) => id === created.key.id);
+      return [key.last_used_at, one.body.integration.last_used_at];
+    };
+    expect(await usedAt()).toEqual([null, null]);
+    await readUser(created.api_key);
+    await readUser(integration.key);
+    await expect.poll(async () => (await usedAt()).every((at) => at !== null)).toBe(true);
+  });
+});
+
+test('users.create: of 50 at once with one external id, one is made and 49 are conflicts', async () => {
+  const externalId = unique('raced');
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, () => service.api.post('/project/users', tenant.key, { externalId })),
+  );
+  expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(409)]);
+});
+
+test('users.create: one external id in two projects is two users, each seen by its own', async () => {
+  const other = await createTenant(service.api, admin);
+  const externalId = unique('shared');
+  const [mine, theirs] = [
+    await createUser(service.api, tenant.key, externalId),
+    await createUser(service.api, other.key, externalId),
+  ];
+  expect((await service.api.get(`/project/users/ext/${externalId}`, tenant.key)).body.user.id).toBe(mine.id);
+  expect((await service.api.get(`/project/users/ext/${externalId}`, other.key)).body.user.id).toBe(theirs.id);
+});
