@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 
 const report = JSON.parse(readFileSync('coverage/vitest.json', 'utf8'));
 const skipped = report.testResults.flatMap(({ name, assertionResults }) =>
-  assertionResults.filter(({ status }) => status !== 'passed').map(({ fullName, status }) => `${status}: ${name} ${fullName}`),
+  assertionResults
+    .filter(({ status }) => status !== 'passed')
+    .map(({ fullName, status }) => `${status}: ${name} ${fullName}`),
 );
 if (skipped.length > 0 || report.numPassedTests === 0) {
   console.error(`These tests did not run:\n${skipped.join('\n')}`);

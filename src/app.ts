@@ -10,8 +10,9 @@ import { createAuditQueue } from './features/audit/audit.service.ts';
 import { createReservations } from './features/files/files.objects.ts';
 import { apiPrefix } from './http/route-table.ts';
 import { createHttpServer } from './http/server.ts';
-import { periodicTasks } from './jobs/job-table.ts';
+import { periodicTasks, queuedJobs } from './jobs/job-table.ts';
 import { startSchedule } from './jobs/schedule.ts';
+import { queuesOf, startWorkers } from './jobs/worker.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { cursorCodec } from './kernel/cursor.ts';
 import { deriveKey, randomToken } from './kernel/secret.ts';
@@ -29,6 +30,7 @@ import { verifyDownloadUrl } from './platform/objects/disk-url.ts';
 import type { ObjectStore } from './platform/objects/object-store.ts';
 import { createS3Store } from './platform/objects/s3.ts';
 import { createPasswords } from './platform/passwords.ts';
+import { openQueue } from './platform/queue/queue.ts';
 import { openRedis, type RedisClient } from './platform/redis.ts';
 import { secretFromFile } from './platform/secret-file.ts';
 
@@ -85,6 +87,9 @@ async function build(
   const redis = settings.REDIS_URL === null ? null : openSharedRedis(settings.REDIS_URL, log, undo);
   const downloadSecret = deriveKey(jwtSecret, 'download');
   const objects = await openObjects(settings, downloadSecret, clock, undo);
+  const works = settings.ROLE !== 'api';
+  const queue = await openQueue(db, log, queuesOf(queuedJobs, settings), works);
+  undo.push(() => queue.stop());
   const auditQueue = createAuditQueue(db, log);
   undo.push(() => auditQueue.flush());
   const deps: Deps = {
@@ -97,6 +102,7 @@ async function build(
     tokens: createTokenSigner(jwtSecret, clock),
     cursors: cursorCodec(deriveKey(jwtSecret, 'cursor')),
     auditQueue,
+    queue,
     objects,
     reserveObject: createReservations(db, settings.REAPER_GRACE_SECONDS),
     verifyDownload: (key, query) =>
@@ -108,7 +114,8 @@ async function build(
       storage: () => objects.check().then(() => true),
     },
   };
-  if (settings.ROLE !== 'api') {
+  if (works) {
+    await startWorkers(deps, queuedJobs);
     const schedule = startSchedule(deps, periodicTasks);
     undo.push(() => schedule.stop());
   }

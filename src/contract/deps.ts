@@ -8,6 +8,7 @@ import type { Logger } from '../platform/log.ts';
 import type { DownloadClaims } from '../platform/objects/disk-url.ts';
 import type { ObjectStore, Shelf } from '../platform/objects/object-store.ts';
 import type { Passwords } from '../platform/passwords.ts';
+import type { Queue } from '../platform/queue/queue.ts';
 import type { AuditQueue } from './audit.ts';
 import type { Settings } from './settings.ts';
 import type { TokenSigner } from './token.ts';
@@ -22,6 +23,7 @@ export interface Deps {
   readonly tokens: TokenSigner;
   readonly cursors: CursorCodec;
   readonly auditQueue: AuditQueue;
+  readonly queue: Queue;
   readonly objects: ObjectStore;
   /** Puts an object on record as doomed, before it is written. */
   readonly reserveObject: (object: {

@@ -1,6 +1,9 @@
-// What a periodic task is. Instances share the work: whoever claims a due task does it.
+// What is done without a caller: periodic tasks and queued jobs. Instances share both.
+import type { QueueOptions } from '../platform/queue/queue.ts';
 import type { Deps } from './deps.ts';
+import type { Settings } from './settings.ts';
 
+/** Whoever claims a due task does it. */
 export interface PeriodicTask {
   readonly name: string;
   everySeconds(deps: Deps): number;
@@ -8,3 +11,13 @@ export interface PeriodicTask {
 }
 
 export const periodic = (task: PeriodicTask): PeriodicTask => task;
+
+/** A job that throws is tried again, as its queue says. */
+export interface QueuedJob<Data = never> {
+  readonly name: string;
+  queue(settings: Settings): Omit<QueueOptions, 'name'>;
+  concurrency(settings: Settings): number;
+  run(deps: Deps, data: Data, signal: AbortSignal): Promise<void>;
+}
+
+export const queued = <Data>(job: QueuedJob<Data>): QueuedJob<Data> => job;

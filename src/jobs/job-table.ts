@@ -1,7 +1,9 @@
-// Every periodic task there is.
-import type { PeriodicTask } from '../contract/job.ts';
+// Every periodic task and every queued job there is.
+import type { PeriodicTask, QueuedJob } from '../contract/job.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';
 import { mover, reaper } from '../features/files/files.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 
 export const periodicTasks: readonly PeriodicTask[] = [auditPurge, expiryPurge, reaper, mover];
+
+export const queuedJobs: readonly QueuedJob[] = [];

@@ -19,6 +19,11 @@ export interface Database extends Queryable {
   /** Like `query`, for statements that only read and never wait for a lock. */
   read<Row>(statement: Sql): Promise<Row[]>;
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * Calls `hear` with the payload of every notification on a channel, for as long as the database is there, and
+   * again when it is back. Resolves to the function that ends it.
+   */
+  listen(channel: string, hear: (payload: string) => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -86,6 +91,7 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
         client.release(broken);
       }
     },
+    listen: (channel, hear) => listenOn(common, log, channel, hear),
     async close() {
       await Promise.all([pool.end(), ...lanes.map((lane) => lane.close())]);
     },
@@ -103,7 +109,7 @@ interface Runner {
 async function run<Row>(runner: Runner, { text, values, name }: Sql): Promise<Row[]> {
   try {
     const result = await runner.query(
-      name ? { text, name, values: values as unknown[] } : { text, values: [] },
+      name ? { text, name, values: values as unknown[] } : { text, values: values as unknown[] },
     );
     return result.rows as Row[];
   } catch (error) {
@@ -156,6 +162,42 @@ function pipelinedLane(options: pg.ClientConfig, log: Logger): Lane {
       const client = await current?.catch(() => null);
       await client?.end().catch(() => undefined);
     },
+  };
+}
+
+const listenAgainMs = 1_000;
+
+async function listenOn(
+  options: pg.ClientConfig,
+  log: Logger,
+  channel: string,
+  hear: (payload: string) => void,
+): Promise<() => Promise<void>> {
+  let ended = false;
+  let current: pg.Client | undefined;
+  /** Resolves, once it listens, to the promise that the connection has ended. */
+  const connect = async (): Promise<{ lost: Promise<unknown> }> => {
+    const client = new pg.Client(options);
+    current = client;
+    client.on('error', (error) => log.warn({ err: error }, 'the listening database connection was lost'));
+    client.on('notification', ({ payload = '' }) => hear(payload));
+    const lost = new Promise<void>((resolve) => client.on('end', () => resolve()));
+    await client.connect();
+    await client.query(`listen ${channel}`);
+    return { lost };
+  };
+  const keep = async (connection: { lost: Promise<unknown> } | null) => {
+    await connection?.lost;
+    while (!ended) {
+      await new Promise((resolve) => setTimeout(resolve, listenAgainMs).unref());
+      const next = await connect().catch(() => null);
+      await next?.lost;
+    }
+  };
+  void keep(await connect());
+  return async () => {
+    ended = true;
+    await current?.end().catch(() => undefined);
   };
 }
 

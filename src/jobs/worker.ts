@@ -1,0 +1,16 @@
+// Starts the workers of every queue.
+import type { Deps } from '../contract/deps.ts';
+import type { QueuedJob } from '../contract/job.ts';
+import type { Settings } from '../contract/settings.ts';
+import type { QueueOptions } from '../platform/queue/queue.ts';
+
+export const queuesOf = (jobs: readonly QueuedJob[], settings: Settings): QueueOptions[] =>
+  jobs.map((job) => ({ name: job.name, ...job.queue(settings) }));
+
+export async function startWorkers(deps: Deps, jobs: readonly QueuedJob[]): Promise<void> {
+  for (const job of jobs) {
+    await deps.queue.work(job.name, job.concurrency(deps.settings), (data: never, signal) =>
+      job.run(deps, data, signal),
+    );
+  }
+}
