@@ -1,7 +1,7 @@
 // Files over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
-import { bodyValidator } from '../../contract/validation.ts';
+import { formValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readMediaType } from '../../kernel/media-type.ts';
 import { folderOf } from './files.meta.ts';
@@ -22,8 +22,8 @@ import {
   FileMeta,
   FileView,
   Folder,
-  Sha256,
   SpaceFilter,
+  uploadFields,
   Visibility,
   viewFile,
 } from './files.wire.ts';
@@ -34,13 +34,11 @@ const writing = { actors: callers, scope: 'files:write' } as const;
 const deleting = { actors: callers, scope: 'files:delete' } as const;
 const params = Type.Object({ fileId: Uuid });
 
-const uploadFields = { ...FileMeta.properties, space_id: Type.Optional(Uuid), sha256: Type.Optional(Sha256) };
-
 const plainUpload: UploadKind<UploadInput> = {
   fileField: 'file',
   fieldNames: Object.keys(uploadFields),
-  validate: bodyValidator(Type.Object(uploadFields)),
-  commit: (deps, file, _input, audit) => commitFile(deps, file, audit),
+  validate: formValidator(Type.Object(uploadFields)),
+  commit: (deps, file, _input, audit) => commitFile(deps.db, file, audit),
 };
 
 const FileQuery = Type.Object({

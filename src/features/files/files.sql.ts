@@ -3,6 +3,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import { joinSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
+import type { JobFacts } from '../images/images.wire.ts';
 
 /** What a caller may set on a file. */
 export interface FileValues {
@@ -14,6 +15,8 @@ export interface FileValues {
 }
 
 export interface FileRow extends FileValues {
+  /** How far the compression of an image is; null for every other file. */
+  readonly compression: JobFacts | null;
   readonly id: string;
   readonly user_id: string;
   readonly space_id: string | null;
@@ -51,7 +54,10 @@ export type StoreOutcome =
   | 'object lost';
 
 const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier, metadata,
-  visibility, shelf, encode(sha256, 'hex') as sha256, created_at, updated_at`;
+  visibility, shelf, encode(sha256, 'hex') as sha256, created_at, updated_at,
+  (select jsonb_build_object('id', j.id, 'file_id', j.file_id, 'status', j.status, 'original_size', j.original_size,
+      'compressed_size', j.compressed_size, 'format', j.format, 'width', j.width, 'height', j.height, 'error', j.error)
+    from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) as compression`;
 
 /** On record before any byte goes to the store, so that a crash at any moment leaves nothing unknown. */
 export const insertDoomed = (
@@ -125,6 +131,18 @@ export const insertDoomedCopy = (shelf: Shelf, key: string, fileId: string, leas
   values (${shelf}, ${key}, ${fileId}, now() + make_interval(secs => ${leaseSeconds}))
   on conflict (storage_key, shelf) do update set due_at = excluded.due_at
     where doomed_objects.claimed_until is null and doomed_objects.due_at <= now()
+  returning storage_key`;
+
+/** An object that is about to be written again is on record, in case its file is deleted meanwhile. */
+export const insertDoomedRewrite = (
+  shelf: Shelf,
+  key: string,
+  fileId: string,
+  graceSeconds: number,
+): Sql => sql`
+  insert into doomed_objects (shelf, storage_key, file_id, due_at)
+  values (${shelf}, ${key}, ${fileId}, now() + make_interval(secs => ${graceSeconds}))
+  on conflict (storage_key, shelf) do update set due_at = excluded.due_at where doomed_objects.claimed_until is null
   returning storage_key`;
 
 /** Of every project: the mover serves them all. */
