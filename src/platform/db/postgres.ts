@@ -61,15 +61,24 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
   const lanes = Array.from({ length: readers }, () => pipelinedLane(common, log));
-  let nextLane = 0;
+  let laneIndex = 0;
+  let turnHasLane = false;
+  /** Reads of one turn of the event loop share a lane, and with it one write; the next turn takes the next. */
+  const laneOfTurn = (): Lane => {
+    if (!turnHasLane) {
+      turnHasLane = true;
+      laneIndex = (laneIndex + 1) % lanes.length;
+      setImmediate(() => {
+        turnHasLane = false;
+      });
+    }
+    return lanes[laneIndex] as Lane;
+  };
 
   return {
     query: (statement) => run(pool, statement),
-    async read<Row>(statement: Sql) {
-      nextLane = (nextLane + 1) % lanes.length;
-      const lane = lanes[nextLane] as Lane;
-      return explained(async () => readPrepared(await lane.client(), statement)) as Promise<Row[]>;
-    },
+    read: <Row>(statement: Sql) =>
+      explained(async () => readPrepared(await laneOfTurn().client(), statement)) as Promise<Row[]>,
     async transaction(work) {
       const client = await explained(() => pool.connect());
       let broken: Error | undefined;

@@ -2,6 +2,7 @@
 // again with every answer: taking 30 descriptions apart cost more than the one row that they described. A
 // prepared statement whose columns have changed since fails by itself, so what was described stays true.
 // Extends the Query of `pg`, which takes no other class on a pipelined connection.
+import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import type { Sql } from './sql.ts';
 
@@ -10,12 +11,14 @@ type Settle<Value> = (value: Value) => void;
 
 /** What `pg` calls on a query, as far as a read answers differently. */
 interface QueryOfPg {
-  readonly name: string;
+  name: string;
   prepare(connection: pg.Connection): void;
 }
 
 const Query = pg.Query as unknown as new (
-  config: pg.QueryConfig & { callback: (error: Error | null) => void },
+  text: string,
+  values: readonly unknown[],
+  callback: (error: Error | null) => void,
 ) => QueryOfPg;
 
 interface Column {
@@ -44,7 +47,9 @@ class PreparedRead extends Query {
       if (failure === null) resolve(this.#found);
       else reject(failure);
     };
-    super({ name, text, values: values as unknown[], callback });
+    // Text and values apart, because `pg` copies a configuration object descriptor by descriptor.
+    super(text, values, callback);
+    this.name = name;
   }
 
   override prepare(connection: pg.Connection): void {
@@ -96,6 +101,14 @@ function rowOf(columns: readonly Column[], texts: readonly (string | null)[]): R
 /** Runs one named statement on a pipelined client. */
 export function readPrepared(client: pg.Client, statement: Sql): Promise<Row[]> {
   return new Promise((resolve, reject) => {
+    gatherWrites(client.connection.stream);
     client.query(new PreparedRead(statement, resolve, reject) as unknown as pg.Submittable);
   });
+}
+
+/** What one turn of the event loop asks of a connection leaves in one write. */
+function gatherWrites(stream: Duplex): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  setImmediate(() => stream.uncork());
 }
