@@ -26,18 +26,26 @@ interface Column {
   readonly parse: (text: string) => unknown;
 }
 
+interface Shape {
+  readonly columns: readonly Column[];
+  /** A row of nulls. */
+  readonly empty: Row;
+}
+
 /** What is known of the statements that a connection has prepared. */
 interface Described {
-  readonly columns: Map<string, readonly Column[]>;
+  readonly shapes: Map<string, Shape>;
   /** The same connection, except that it asks for no description. */
   readonly quiet: pg.Connection;
 }
 
 const describedBy = new WeakMap<pg.Connection, Described>();
 
+const noShape: Shape = { columns: [], empty: {} };
+
 class PreparedRead extends Query {
   readonly #found: Row[] = [];
-  #columns: readonly Column[] = [];
+  #shape = noShape;
   #described: Described | null = null;
   #failure: unknown = null;
 
@@ -54,22 +62,19 @@ class PreparedRead extends Query {
 
   override prepare(connection: pg.Connection): void {
     this.#described = describedOn(connection);
-    const columns = this.#described.columns.get(this.name);
-    if (columns) this.#columns = columns;
-    super.prepare(columns ? this.#described.quiet : connection);
+    const shape = this.#described.shapes.get(this.name);
+    if (shape) this.#shape = shape;
+    super.prepare(shape ? this.#described.quiet : connection);
   }
 
   handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
-    this.#columns = fields.map(({ name, dataTypeID }) => ({
-      name,
-      parse: pg.types.getTypeParser(dataTypeID, 'text'),
-    }));
-    this.#described?.columns.set(this.name, this.#columns);
+    this.#shape = shapeOf(fields);
+    this.#described?.shapes.set(this.name, this.#shape);
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     try {
-      this.#found.push(rowOf(this.#columns, fields));
+      this.#found.push(rowOf(this.#shape, fields));
     } catch (error) {
       // Thrown from here, it would reach the socket and every other query with it.
       this.#failure ??= error;
@@ -83,17 +88,26 @@ function describedOn(connection: pg.Connection): Described {
   let described = describedBy.get(connection);
   if (!described) {
     const quiet = Object.create(connection, { describe: { value: () => undefined } }) as pg.Connection;
-    described = { columns: new Map(), quiet };
+    described = { shapes: new Map(), quiet };
     describedBy.set(connection, described);
   }
   return described;
 }
 
-function rowOf(columns: readonly Column[], texts: readonly (string | null)[]): Row {
-  const row: Row = {};
+const shapeOf = (fields: readonly pg.FieldDef[]): Shape => ({
+  columns: fields.map(({ name, dataTypeID }) => ({
+    name,
+    parse: pg.types.getTypeParser(dataTypeID, 'text'),
+  })),
+  empty: Object.fromEntries(fields.map(({ name }) => [name, null])),
+});
+
+/** Starts from a copy of `empty`, which costs half of what adding 30 fields one by one does. */
+function rowOf({ columns, empty }: Shape, texts: readonly (string | null)[]): Row {
+  const row = { ...empty };
   columns.forEach(({ name, parse }, index) => {
     const text = texts[index] as string | null;
-    row[name] = text === null ? null : parse(text);
+    if (text !== null) row[name] = parse(text);
   });
   return row;
 }
