@@ -51,11 +51,23 @@ const roles: ReadonlySet<unknown> = new Set<TokenRole>([
   '2fa_challenge',
 ]);
 const tokenLengthMax = 4096;
+/**
+ * Tokens whose signature was checked not long ago. Only that is remembered: a signature stays true, while
+ * expiry is judged anew every time and revocation is the database's to say.
+ */
+const genuineMax = 1000;
 
 export function createTokenSigner(secret: string, clock: Clock): TokenSigner {
   const sign = createSigner({ key: secret, algorithm: 'HS256' });
-  // Expiry is judged below by our own clock; caching would outlive a revocation.
+  // Expiry is judged below by our own clock.
   const verify = createVerifier({ key: secret, algorithms: ['HS256'], ignoreExpiration: true, cache: false });
+  const genuine = new Map<string, Claims>();
+  const claimsOf = (token: string): Claims | null => {
+    const payload = payloadOf(() => verify(token));
+    const claims = payload && readClaims(payload);
+    if (claims) remember(genuine, token, claims);
+    return claims;
+  };
   return {
     sign({ ttlMs, ...given }) {
       const jti = newId();
@@ -68,11 +80,16 @@ export function createTokenSigner(secret: string, clock: Clock): TokenSigner {
     },
     verify(token) {
       if (token.length > tokenLengthMax) return null;
-      const payload = payloadOf(() => verify(token));
-      const claims = payload && readClaims(payload);
+      const claims = genuine.get(token) ?? claimsOf(token);
       return claims && claims.exp > clock() / 1000 ? claims : null;
     },
   };
+}
+
+function remember(genuine: Map<string, Claims>, token: string, claims: Claims): void {
+  const [oldest] = genuine.keys();
+  if (genuine.size >= genuineMax && oldest !== undefined) genuine.delete(oldest);
+  genuine.set(token, claims);
 }
 
 function payloadOf(verify: () => unknown): Record<string, unknown> | null {
