@@ -126,8 +126,7 @@ export const fileRoutes = [
           : { mimeType: mime_type.endsWith('/*') ? mime_type.toLowerCase() : readMediaType(mime_type) }),
         ...(visibility === undefined ? {} : { visibility }),
       };
-      const { files, next_cursor } = await listUserFiles(deps, actor, user.id, filter, page);
-      return { files: files.map(viewFile), next_cursor };
+      return listUserFiles(deps, actor, user.id, filter, page);
     },
   ),
   route(
@@ -159,13 +158,7 @@ export const fileRoutes = [
     async ({ deps, actor, user, query }) => {
       const { prefix: given = '', space_id, ...page } = query;
       const prefix = folderOf(given, 400, 'prefix');
-      const level = await listFolder(deps, actor, user.id, prefix, visibleSpace(actor, space_id), page);
-      return {
-        prefix,
-        folders: level.folders,
-        files: level.files.map(viewFile),
-        next_cursor: level.next_cursor,
-      };
+      return listFolder(deps, actor, user.id, prefix, visibleSpace(actor, space_id), page);
     },
   ),
   route(
