@@ -220,7 +220,8 @@ function suite(store: Parameters<typeof startOn>[0]): void {
 
     test('files.folders: one level at a time, and any limit gives every name and file exactly once', async () => {
       const path = await userOf();
-      for (const folder of folders) await put(path, `in ${folder.replaceAll('/', '>')}`, { meta: { folder } });
+      for (const folder of folders)
+        await put(path, `in ${folder.replaceAll('/', '>')}`, { meta: { folder } });
       for (const name of ['r1', 'r2', 'r3']) await put(path, name);
       const level = async (prefix: string, limit = 100) =>
         walk(path, `/files/folders?prefix=${encodeURIComponent(prefix)}&limit=${limit}`);
