@@ -1,7 +1,7 @@
 // Files over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
-import { formValidator } from '../../contract/validation.ts';
+import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readMediaType } from '../../kernel/media-type.ts';
 import { folderOf } from './files.meta.ts';
@@ -37,7 +37,7 @@ const params = Type.Object({ fileId: Uuid });
 const plainUpload: UploadKind<UploadInput> = {
   fileField: 'file',
   fieldNames: Object.keys(uploadFields),
-  validate: formValidator(Type.Object(uploadFields)),
+  validate: bodyValidator(Type.Object(uploadFields)),
   commit: (deps, file, _input, audit) => commitFile(deps.db, file, audit),
 };
 
