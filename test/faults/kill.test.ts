@@ -103,7 +103,7 @@ async function cycle(
   let over = false;
   const loading = load(api, open, bodies, () => over);
   // At a random point of the work, wherever the machine is then.
-  const enough = open.acknowledged + randomInt(1, 120);
+  const enough = open.acknowledged + randomInt(1, 60);
   await until('it works', async () => open.acknowledged >= enough);
   over = true;
   await kill(child);
@@ -202,8 +202,8 @@ for (const choice of storesFor('kills')) {
   describe(`on ${choice.name}`, () => {
     const onDisk = choice.name === 'disk';
     const sizes = onDisk
-      ? [1 << 10, 3000, 20_000, 100_000, 250_000, 300_000, 700_000, 2 << 20]
-      : [1 << 10, 3000, 20_000, 100_000, 300_000];
+      ? [1 << 10, 2000, 3000, 5000, 20_000, 50_000, 100_000, 250_000, 300_000, 2 << 20]
+      : [1 << 10, 2000, 3000, 5000, 20_000, 300_000];
 
     test('pakhus: 20 kills under 50 uploads in flight lose nothing that was acknowledged and leave nothing else', async () => {
       const database = await freshDatabase();
