@@ -11,9 +11,10 @@ import type { ObjectStore } from '../../src/platform/objects/object-store.ts';
 import { createS3Store } from '../../src/platform/objects/s3.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
-import { type ChildPakhus, startChildPakhus } from '../support/child-pakhus.ts';
 import { freshDatabase, rowsOf } from '../support/database.ts';
 import { wrongCounters } from '../support/ledger.ts';
+import { testSecrets } from '../support/pakhus.ts';
+import { type PakhusProcess, startProcess } from '../support/process.ts';
 import { isGone, until } from '../support/processes.ts';
 import { storesFor } from '../support/stores.ts';
 import { adminSession, createTenant, createUser, unique } from '../support/tenants.ts';
@@ -95,15 +96,15 @@ async function cycle(
   environment: Record<string, string>,
   ledger: Ledger | null,
   bodies: ReturnType<typeof bodiesOf>,
-  kill: (child: ChildPakhus) => Promise<void>,
+  kill: (child: PakhusProcess) => Promise<void>,
 ): Promise<Ledger> {
-  const child = await startChildPakhus(environment);
+  const child = await startProcess(environment);
   const api = apiOf(child.baseUrl);
   const open = ledger ?? (await openLedger(api));
   let over = false;
   const loading = load(api, open, bodies, () => over);
   // At a random point of the work, wherever the machine is then.
-  const enough = open.acknowledged + randomInt(1, 120);
+  const enough = open.acknowledged + randomInt(1, 60);
   await until('it works', async () => open.acknowledged >= enough);
   over = true;
   await kill(child);
@@ -145,7 +146,7 @@ async function judge(
   store: ObjectStore,
   unfinished: () => Promise<number>,
 ): Promise<void> {
-  const child = await startChildPakhus(environment);
+  const child = await startProcess(environment);
   const api = apiOf(child.baseUrl);
   try {
     const { files, used, spaceUsed } = await stateOf(api, ledger);
@@ -202,14 +203,15 @@ for (const choice of storesFor('kills')) {
   describe(`on ${choice.name}`, () => {
     const onDisk = choice.name === 'disk';
     const sizes = onDisk
-      ? [1 << 10, 3000, 20_000, 100_000, 250_000, 300_000, 700_000, 2 << 20]
-      : [1 << 10, 3000, 20_000, 100_000, 300_000];
+      ? [1 << 10, 2000, 3000, 5000, 20_000, 50_000, 100_000, 250_000, 300_000, 2 << 20]
+      : [1 << 10, 2000, 3000, 5000, 20_000, 300_000];
 
     test('pakhus: 20 kills under 50 uploads in flight lose nothing that was acknowledged and leave nothing else', async () => {
       const database = await freshDatabase();
       const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-kill-'));
       const opened = await choice.open();
       const environment = {
+        ...testSecrets,
         ...opened.environment,
         DATABASE_URL: database.url,
         DATA_DIR: dataDir,
@@ -240,14 +242,19 @@ for (const choice of storesFor('kills')) {
         await opened.close();
         await rm(dataDir, { recursive: true, force: true });
       }
-    }, 180_000);
+    }, 300_000);
   });
 }
 
 test('pakhus: kills that take the embedded database along lose nothing that was acknowledged', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-kill-'));
   // While it is killed, nothing reaps: the claim of a dead reaper would outlast this test.
-  const environment = { DATA_DIR: dataDir, REAPER_GRACE_SECONDS: '1', REAPER_INTERVAL_SECONDS: '1' };
+  const environment = {
+    ...testSecrets,
+    DATA_DIR: dataDir,
+    REAPER_GRACE_SECONDS: '1',
+    REAPER_INTERVAL_SECONDS: '1',
+  };
   const store = diskStoreIn(dataDir);
   try {
     const bodies = bodiesOf([1 << 10, 20_000, 300_000, 1 << 20]);
@@ -265,7 +272,7 @@ test('pakhus: kills that take the embedded database along lose nothing that was 
     await store.close();
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   }
-}, 180_000);
+}, 300_000);
 
 async function postmasterOf(dataDir: string): Promise<number> {
   const text = await readFile(join(dataDir, 'postgres', 'cluster', 'data', 'postmaster.pid'), 'utf8');

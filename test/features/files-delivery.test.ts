@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mover } from '../../src/features/files/files.jobs.ts';
 import { bytesOf, readAll, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { expectBalanced, never, objectsOf } from '../support/ledger.ts';
+import { until } from '../support/processes.ts';
+import { testS3Server } from '../support/s3-server.ts';
 import { type PakhusOnStore, type StoreChoice, startOn, storesFor } from '../support/stores.ts';
 import { adminSession, createTenant, createUser } from '../support/tenants.ts';
 import { type UploadOptions, upload } from '../support/uploads.ts';
@@ -136,6 +139,41 @@ for (const store of stores) {
       await expectBalanced(service, id);
     });
   });
+
+  if (store.name === 's3') {
+    test('files.update: a slow removal from the shelf that a file has left never takes the file that came back', async () => {
+      const proxy = await startFaultProxy(testS3Server()?.endpoint ?? '');
+      const { service, tenant } = await fixtureOn(store, {
+        R2_PUBLIC_URL: publicUrl,
+        S3_ENDPOINT: proxy.url,
+      });
+      try {
+        const { key, path } = await tenant();
+        const { file } = (await upload(service.api, key, path, 'here to stay')).body;
+        const at = `${path}/files/${file.id}`;
+        const isDelete = (request: { method?: string | undefined }) => request.method === 'DELETE';
+        proxy.set({ fault: { kind: 'latency', ms: 4_000 }, count: 1, when: isDelete });
+        const landedAt = Date.now() + 5_000;
+        // Each waits for the removal only so long.
+        for (const visibility of ['public', 'private'])
+          expect((await service.api.put(at, key, { visibility })).status).toBe(200);
+        const deletes = () => proxy.seen.filter((line) => line.startsWith('DELETE')).length;
+        await until('the file is home and every removal is over', async () => {
+          await mover.run(service.pakhus.deps, never);
+          const left = await rowsOf(
+            service.databaseUrl,
+            `select 1 from files where visibility <> shelf union all select 1 from doomed_objects`,
+          );
+          return deletes() >= 2 && left.length === 0 && Date.now() > landedAt;
+        });
+        const read = (await service.api.get(at, key)).body.file;
+        expect((await fetched(read.url)).body.toString()).toBe('here to stay');
+      } finally {
+        await service.stop();
+        await proxy.close();
+      }
+    });
+  }
 
   describe(`delivery on ${store.name}`, () => {
     let fixture: Fixture;

@@ -4,7 +4,7 @@ import type { Api, Reply } from '../support/api.ts';
 import { rowsOf } from '../support/database.ts';
 import { hostileImages } from '../support/hostile-images.ts';
 import { picture } from '../support/image-files.ts';
-import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { startTestPakhus, type TestPakhus, testSecrets } from '../support/pakhus.ts';
 import { startProcess } from '../support/process.ts';
 import { until } from '../support/processes.ts';
 import {
@@ -234,7 +234,7 @@ test('images: kill -9 of the worker at any moment ends in done, once, with the s
     ROLE: 'worker',
     DATABASE_URL: apart.databaseUrl,
     DATA_DIR: apart.dataDir,
-    JWT_SECRET: 'a secret that only the tests know about',
+    ...testSecrets,
     IMAGE_TIMEOUT_SECONDS: '3',
     IMAGE_MAX_ATTEMPTS: '50',
     IMAGE_CONCURRENCY: '2',

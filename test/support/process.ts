@@ -24,7 +24,7 @@ export async function startProcess(
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
       PORT: '0',
-      LOG_LEVEL: 'warn',
+      LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -175,8 +175,11 @@ export const insertDoomedRewrite = (
 export const listMisplaced = (rowsMax: number): Sql => sql`
   select ${columns}, project_id from files where visibility <> shelf order by id limit ${rowsMax}`;
 
-/** Takes the copy as the file's object and dooms the one it leaves, if the file still wants to be there. */
-export const markMoved = (projectId: string, fileId: string, to: Shelf): Sql => sql`
+/**
+ * Takes the copy as the file's object and dooms the one it leaves, if the file still wants to be there. The one
+ * it leaves is claimed for the caller, who deletes it: until then no move brings the file back to that shelf.
+ */
+export const markMoved = (projectId: string, fileId: string, to: Shelf, claimSeconds: number): Sql => sql`
   with reached as (
     delete from doomed_objects d using files f
     where f.project_id = ${projectId} and f.id = ${fileId} and f.shelf <> ${to} and f.visibility = ${to}
@@ -186,9 +189,15 @@ export const markMoved = (projectId: string, fileId: string, to: Shelf): Sql => 
     update files set shelf = ${to} where id = (select file_id from reached) and project_id = ${projectId}
     returning storage_key, id),
   left_behind as (
-    insert into doomed_objects (shelf, storage_key, file_id, due_at)
-    select ${otherShelf(to)}, storage_key, id, now() from moved on conflict do nothing)
+    insert into doomed_objects (shelf, storage_key, file_id, due_at, claimed_until)
+    select ${otherShelf(to)}, storage_key, id, now(), now() + make_interval(secs => ${claimSeconds}) from moved
+    on conflict (storage_key, shelf) do update set claimed_until = excluded.claimed_until)
   select storage_key from moved`;
+
+/** Whoever deletes a claimed object may take longer than the claim lasts. */
+export const extendClaim = (key: string, shelf: Shelf, claimSeconds: number): Sql => sql`
+  update doomed_objects set claimed_until = now() + make_interval(secs => ${claimSeconds})
+  where storage_key = ${key} and shelf = ${shelf} and claimed_until is not null`;
 
 export const otherShelf = (shelf: Shelf): Shelf => (shelf === 'public' ? 'private' : 'public');
 
