@@ -52,10 +52,15 @@ const roles: ReadonlySet<unknown> = new Set<TokenRole>([
 ]);
 const tokenLengthMax = 4096;
 
-export function createTokenSigner(secret: string, clock: Clock): TokenSigner {
+/** Tokens that `previousSecret` has signed are still good; new ones are signed with `secret`. */
+export function createTokenSigner(
+  secret: string,
+  clock: Clock,
+  previousSecret: string | null = null,
+): TokenSigner {
   const sign = createSigner({ key: secret, algorithm: 'HS256' });
-  // Expiry is judged below by our own clock; caching would outlive a revocation.
-  const verify = createVerifier({ key: secret, algorithms: ['HS256'], ignoreExpiration: true, cache: false });
+  const verify = verifierOf(secret);
+  const verifyPrevious = previousSecret === null ? () => null : verifierOf(previousSecret);
   return {
     sign({ ttlMs, ...given }) {
       const jti = newId();
@@ -68,20 +73,27 @@ export function createTokenSigner(secret: string, clock: Clock): TokenSigner {
     },
     verify(token) {
       if (token.length > tokenLengthMax) return null;
-      const payload = payloadOf(() => verify(token));
+      const payload = verify(token) ?? verifyPrevious(token);
       const claims = payload && readClaims(payload);
       return claims && claims.exp > clock() / 1000 ? claims : null;
     },
   };
 }
 
-function payloadOf(verify: () => unknown): Record<string, unknown> | null {
-  try {
-    const payload = verify();
-    return typeof payload === 'object' && payload !== null ? (payload as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+type Payload = Record<string, unknown>;
+
+/** Null for a token that the secret has not signed. */
+function verifierOf(secret: string): (token: string) => Payload | null {
+  // Expiry is judged by our own clock; caching would outlive a revocation.
+  const verify = createVerifier({ key: secret, algorithms: ['HS256'], ignoreExpiration: true, cache: false });
+  return (token) => {
+    try {
+      const payload: unknown = verify(token);
+      return typeof payload === 'object' && payload !== null ? (payload as Payload) : null;
+    } catch {
+      return null;
+    }
+  };
 }
 
 /** A token without its subject, id or expiry is refused, however well it is signed. */
