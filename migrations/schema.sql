@@ -57,6 +57,32 @@ CREATE INDEX audit_logs_of_user ON public.audit_logs USING btree (user_id, creat
 CREATE TRIGGER audit_logs_immutable BEFORE DELETE OR UPDATE ON public.audit_logs FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_logs_not_truncated BEFORE TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
+create table compression_jobs (
+  id uuid not null,
+  project_id uuid not null,
+  user_id uuid not null,
+  file_id uuid not null,
+  status text not null default 'pending'::text,
+  recipe jsonb not null,
+  attempts integer not null default 0,
+  original_size bigint not null,
+  result_sha256 bytea,
+  compressed_size bigint,
+  format text,
+  width integer,
+  height integer,
+  error text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table compression_jobs add constraint compression_jobs_file_id_fkey FOREIGN KEY (file_id) REFERENCES files(id) ON DELETE CASCADE;
+alter table compression_jobs add constraint compression_jobs_file_id_key UNIQUE (file_id);
+alter table compression_jobs add constraint compression_jobs_pkey PRIMARY KEY (id);
+alter table compression_jobs add constraint compression_jobs_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table compression_jobs add constraint compression_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'done'::text, 'failed'::text])));
+CREATE INDEX compression_jobs_of_project ON public.compression_jobs USING btree (project_id);
+CREATE INDEX compression_jobs_of_status ON public.compression_jobs USING btree (status) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text, 'failed'::text]));
+
 create table doomed_objects (
   shelf text not null,
   storage_key text not null,
@@ -296,6 +322,7 @@ AS $function$
 declare
   gone files;
 begin
+  perform from projects p where p.id = $1 for key share;
   perform from users u where u.project_id = $1 and u.id = $2 for no key update;
   -- The space before the file: the order of locks.
   perform from spaces s where s.project_id = $1
@@ -349,6 +376,8 @@ declare
   space_wanted bigint;
   space_limit bigint;
 begin
+  -- Before the user: the file's row will refer to the project, whose deletion goes through its users.
+  perform from projects p where p.id = file.project_id for key share;
   select u.active, u.used_bytes + file.size as wanted, p.storage_limit into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))

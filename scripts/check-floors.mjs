@@ -1,5 +1,5 @@
 // Draws the import graph of src/ and fails on an arrow that goes up a floor, on a cycle, and on a feature
-// that reaches into another one past its service, its wire shapes and its routes.
+// that reaches into another one past its services and wire shapes, into its statements.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -78,8 +78,8 @@ function checkArrow(file, target) {
   if (floorOf(file) < 0) complaints.push(`${file} stands on no floor`);
   if (floorOf(target) > floorOf(file)) complaints.push(`${file} imports upwards: ${target}`);
   const [from, to] = [file, target].map((path) => /^features\/([^/]+)\//.exec(path)?.[1]);
-  if (from && to && from !== to && !/\.(service|wire)\.ts$/.test(target))
-    complaints.push(`${file} reaches past the service of ${to}: ${target}`);
+  if (from && to && from !== to && /\.(sql|routes|jobs)\.ts$/.test(target))
+    complaints.push(`${file} reaches into the statements of ${to}: ${target}`);
 }
 
 function findCycles() {

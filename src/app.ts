@@ -1,6 +1,7 @@
 // The composition root: from settings to the running service, and back down again. Adapters are made here
 // and nowhere else.
 import { mkdir, readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { encryptionKeyOf } from './config.ts';
 import type { Deps } from './contract/deps.ts';
@@ -23,6 +24,7 @@ import { startEmbeddedPostgres } from './platform/db/embedded.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { type Database, openDatabase } from './platform/db/postgres.ts';
 import { sql } from './platform/db/sql.ts';
+import { createImageEngine } from './platform/images/image-engine.ts';
 import type { Limiter } from './platform/limits/limiter.ts';
 import { memoryLimiter } from './platform/limits/memory.ts';
 import { redisLimiter } from './platform/limits/redis.ts';
@@ -53,6 +55,8 @@ export interface StartOptions {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock?: Clock;
+  /** The built image-child.js, for whoever runs from source. */
+  readonly imageChildPath?: string;
 }
 
 /** What to undo, newest first, when a start fails half-way or when the service stops. */
@@ -74,7 +78,7 @@ export async function startPakhus(options: StartOptions): Promise<Pakhus> {
 }
 
 async function build(
-  { settings, log, clock = systemClock }: StartOptions,
+  { settings, log, clock = systemClock, imageChildPath }: StartOptions,
   undo: Undo[],
 ): Promise<Omit<Pakhus, 'stop'>> {
   await mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 });
@@ -92,6 +96,14 @@ async function build(
   const redis = settings.REDIS_URL === null ? null : openSharedRedis(settings.REDIS_URL, log, undo);
   const downloadSecret = deriveKey(jwtSecret, 'download');
   const objects = await openObjects(settings, downloadSecret, clock, undo);
+  const images = createImageEngine({
+    concurrency: settings.IMAGE_CONCURRENCY ?? availableParallelism(),
+    timeoutSeconds: settings.IMAGE_TIMEOUT_SECONDS,
+    pixelsMax: settings.IMAGE_MAX_PIXELS,
+    log,
+    ...(imageChildPath === undefined ? {} : { childPath: imageChildPath }),
+  });
+  undo.push(() => images.close());
   const works = settings.ROLE !== 'api';
   const queue = await openQueue(db, log, queuesOf(queuedJobs, settings), works);
   undo.push(() => queue.stop());
@@ -110,6 +122,7 @@ async function build(
     cursors: cursorCodec(deriveKey(jwtSecret, 'cursor')),
     auditQueue,
     queue,
+    images,
     objects,
     reserveObject: createReservations(db, settings.REAPER_GRACE_SECONDS),
     verifyDownload: objects.kind === 'disk' ? downloadVerifier(settings, downloadSecret, clock) : () => null,

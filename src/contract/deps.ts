@@ -4,6 +4,7 @@ import type { CursorCodec } from '../kernel/cursor.ts';
 import type { Sealer } from '../kernel/sealed.ts';
 import type { Admission } from '../platform/admission.ts';
 import type { Database } from '../platform/db/postgres.ts';
+import type { ImageEngine } from '../platform/images/image-engine.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Mailer } from '../platform/mail/mailer.ts';
@@ -28,6 +29,7 @@ export interface Deps {
   readonly cursors: CursorCodec;
   readonly auditQueue: AuditQueue;
   readonly queue: Queue;
+  readonly images: ImageEngine;
   readonly objects: ObjectStore;
   /** Puts an object on record as doomed, before it is written. */
   readonly reserveObject: (object: {

@@ -51,6 +51,11 @@ const roles: ReadonlySet<unknown> = new Set<TokenRole>([
   '2fa_challenge',
 ]);
 const tokenLengthMax = 4096;
+/**
+ * Tokens whose signature was checked not long ago. Only that is remembered: a signature stays true, while
+ * expiry is judged anew every time and revocation is the database's to say.
+ */
+const genuineMax = 1000;
 
 /** Tokens that `previousSecret` has signed are still good; new ones are signed with `secret`. */
 export function createTokenSigner(
@@ -61,6 +66,13 @@ export function createTokenSigner(
   const sign = createSigner({ key: secret, algorithm: 'HS256' });
   const verify = verifierOf(secret);
   const verifyPrevious = previousSecret === null ? () => null : verifierOf(previousSecret);
+  const genuine = new Map<string, Claims>();
+  const claimsOf = (token: string): Claims | null => {
+    const payload = verify(token) ?? verifyPrevious(token);
+    const claims = payload && readClaims(payload);
+    if (claims) remember(genuine, token, claims);
+    return claims;
+  };
   return {
     sign({ ttlMs, ...given }) {
       const jti = newId();
@@ -73,18 +85,22 @@ export function createTokenSigner(
     },
     verify(token) {
       if (token.length > tokenLengthMax) return null;
-      const payload = verify(token) ?? verifyPrevious(token);
-      const claims = payload && readClaims(payload);
+      const claims = genuine.get(token) ?? claimsOf(token);
       return claims && claims.exp > clock() / 1000 ? claims : null;
     },
   };
 }
 
+function remember(genuine: Map<string, Claims>, token: string, claims: Claims): void {
+  const [oldest] = genuine.keys();
+  if (genuine.size >= genuineMax && oldest !== undefined) genuine.delete(oldest);
+  genuine.set(token, claims);
+}
+
 type Payload = Record<string, unknown>;
 
-/** Null for a token that the secret has not signed. */
+/** Null for a token that the secret has not signed. Expiry is judged by our own clock. */
 function verifierOf(secret: string): (token: string) => Payload | null {
-  // Expiry is judged by our own clock; caching would outlive a revocation.
   const verify = createVerifier({ key: secret, algorithms: ['HS256'], ignoreExpiration: true, cache: false });
   return (token) => {
     try {

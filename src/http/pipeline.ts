@@ -6,6 +6,7 @@ import type { AuditStamp } from '../contract/audit.ts';
 import type { Call } from '../contract/call.ts';
 import type { Deps } from '../contract/deps.ts';
 import { isPublic, type Route } from '../contract/route.ts';
+import { Serialized } from '../contract/serialized.ts';
 import type { Subject } from '../contract/subject.ts';
 import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
 import {
@@ -34,9 +35,18 @@ import type { Endpoint, SubjectBy } from './route-table.ts';
 
 /** What the first half of the way found out, kept on the request for the second half and for the log. */
 export interface Admission {
-  actor: Actor | null;
-  subject: Subject | null;
+  readonly actor: Actor | null;
+  readonly subject: Subject | null;
 }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null until the caller is let in. */
+    admission: Admission | null;
+  }
+}
+
+const stranger: Admission = { actor: null, subject: null };
 
 export interface Pipeline {
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void>;
@@ -45,11 +55,7 @@ export interface Pipeline {
 
 const unsafeMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-export function pipelineOf(
-  deps: Deps,
-  { route, subjectBy }: Endpoint,
-  admissions: WeakMap<FastifyRequest, Admission>,
-): Pipeline {
+export function pipelineOf(deps: Deps, { route, subjectBy }: Endpoint): Pipeline {
   const validateParams = route.params && parameterValidator(route.params);
   const validateQuery = route.query && parameterValidator(route.query);
   const validateBody = route.body && !route.multipart ? bodyValidator(route.body) : undefined;
@@ -58,26 +64,28 @@ export function pipelineOf(
   return {
     async admit(request, reply) {
       const caller = await admitCaller(deps, route, isAuthRoute, subjectBy, request, reply);
-      admissions.set(request, { actor: caller?.actor ?? null, subject: caller?.subject ?? null });
+      request.admission = caller ?? stranger;
     },
     async handle(request, reply) {
-      const admission = admissions.get(request) as Admission;
+      const { actor, subject } = request.admission ?? stranger;
       const params = validated(request.params, validateParams);
       const query = validated(request.query, validateQuery);
       const body = validateBody ? validated(request.body ?? {}, validateBody) : null;
       const call = callOf(deps, request, reply);
       const context = {
         deps,
-        ...admission,
-        user: admission.subject,
+        actor,
+        user: subject,
         params,
         query,
         body,
         call,
-        audit: stampOf(route, admission, call),
+        audit: stampOf(route, actor, call),
       };
       reply.code(route.returns.status);
-      return route.handle(context as never);
+      const answer = await route.handle(context as never);
+      if (!(answer instanceof Serialized)) return answer;
+      return reply.type('application/json; charset=utf-8').serializer(asItIs).send(answer.json);
     },
   };
 }
@@ -126,6 +134,8 @@ function requireSubject(request: FastifyRequest, subjectBy: SubjectBy, subject: 
   throw userNotFound();
 }
 
+const asItIs = (json: unknown): string => json as string;
+
 function validated(given: unknown, validate: Validator | undefined): Record<string, unknown> {
   if (!validate) return {};
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -171,7 +181,7 @@ function callOf(deps: Deps, request: FastifyRequest, reply: FastifyReply): Call 
 }
 
 /** Routes that record nothing still get a stamp, for the parts of them that do. */
-function stampOf(route: Route, { actor }: Admission, call: Call): AuditStamp {
+function stampOf(route: Route, actor: Actor | null, call: Call): AuditStamp {
   const who = actor
     ? attributionOf(actor)
     : { actorType: 'project' as const, actorId: null, actorKeyId: null };

@@ -7,6 +7,7 @@ import { twoFactorRoutes } from '../features/accounts/accounts.two-factor.routes
 import { auditRoutes } from '../features/audit/audit.routes.ts';
 import { fileRoutes } from '../features/files/files.routes.ts';
 import { healthRoutes } from '../features/health/health.routes.ts';
+import { imageRoutes } from '../features/images/images.routes.ts';
 import { integrationRoutes } from '../features/integrations/integrations.routes.ts';
 import { keyRoutes } from '../features/keys/keys.routes.ts';
 import { planRoutes } from '../features/plans/plans.routes.ts';
@@ -33,6 +34,7 @@ export const routes: readonly Route[] = [
   ...tokenRoutes,
   ...spaceRoutes,
   ...fileRoutes,
+  ...imageRoutes,
 ];
 
 export type SubjectBy = 'userId' | 'externalId' | null;

@@ -3,6 +3,7 @@ import type { PeriodicTask, QueuedJob } from '../contract/job.ts';
 import { accountPurge, accountReseal, resetRequests } from '../features/accounts/accounts.jobs.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';
 import { mover, reaper } from '../features/files/files.jobs.ts';
+import { compression } from '../features/images/images.jobs.ts';
 import { mailSending } from '../features/mail/mail.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 
@@ -15,4 +16,4 @@ export const periodicTasks: readonly PeriodicTask[] = [
   mover,
 ];
 
-export const queuedJobs: readonly QueuedJob[] = [resetRequests, mailSending];
+export const queuedJobs: readonly QueuedJob[] = [compression, resetRequests, mailSending];

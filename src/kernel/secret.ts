@@ -1,5 +1,5 @@
 // Secrets that the service makes or compares: API keys, random tokens, derived keys.
-import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface NewApiKey {
   /** Shown once. */
@@ -20,7 +20,7 @@ export function newApiKey(): NewApiKey {
   return { plain, hash: sha256(plain), prefix: plain.slice(0, 12) };
 }
 
-export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+export const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 export const hmacSha256 = (key: Buffer, text: string): Buffer =>
   createHmac('sha256', key).update(text).digest();

@@ -1,17 +1,79 @@
 // Structured logs: one JSON object a line on stdout. Fields that could hold a secret are cut here, whoever
 // logs them.
-import { type Logger as PinoLogger, pino } from 'pino';
+import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'>;
 
-const secretFields = ['password', 'token', 'secret', 'authorization', 'cookie', 'api_key', 'url'];
+const secretFields: ReadonlySet<string> = new Set([
+  'password',
+  'token',
+  'secret',
+  'authorization',
+  'cookie',
+  'api_key',
+  'url',
+]);
+const censored = '[cut]';
 
-export function createLogger(level: string): Logger {
-  return pino({
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[cut]' },
-  });
+/** One for the process, however many loggers it makes. */
+let stdout: DestinationStream | undefined;
+
+export function createLogger(level: string, output?: DestinationStream): Logger {
+  stdout ??= gatheredStdout();
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }), log: (fields) => cutSecrets(fields, 1) },
+      // An error's own fields appear only once it is written out.
+      serializers: { err: (error: Error) => cutSecrets({ ...pino.stdSerializers.err(error) }, 0) },
+    },
+    output ?? stdout,
+  );
+}
+
+/**
+ * The fields themselves when nothing in them is secret, as in the line of a request: pino's own redaction
+ * cost more than the rest of such a line. Looks `depth` levels further down.
+ */
+function cutSecrets(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
+  let kept = fields;
+  for (const name in fields) {
+    const value = fields[name];
+    const shown = secretFields.has(name) ? censored : depth > 0 ? cutInside(value, depth) : value;
+    if (shown === value || value === undefined) continue;
+    if (kept === fields) kept = { ...fields };
+    kept[name] = shown;
+  }
+  return kept;
+}
+
+function cutInside(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Error || Array.isArray(value))
+    return value;
+  return cutSecrets(value as Record<string, unknown>, depth - 1);
+}
+
+const heldLengthMax = 64 * 1024;
+
+/**
+ * Gathers the lines of one turn of the event loop into one write. Nothing waits longer than that, and what is
+ * held when the process exits is written then, for whatever reason it exits.
+ */
+function gatheredStdout(): DestinationStream {
+  const sink = pino.destination({ dest: 1, sync: true });
+  let held = '';
+  const flush = () => {
+    if (held !== '') sink.write(held);
+    held = '';
+  };
+  process.once('exit', flush);
+  return {
+    write(line) {
+      if (held === '') setImmediate(flush);
+      held += line;
+      if (held.length > heldLengthMax) flush();
+    },
+  };
 }

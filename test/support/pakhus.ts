@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { type Api, apiOf } from './api.ts';
 import { freshDatabase } from './database.ts';
+import { dist } from './dist.ts';
 
 export const adminEmail = 'admin@pakhus.local';
 export const adminPassword = 'the admin of the tests';
@@ -58,6 +59,7 @@ async function startInstance(
     settings,
     log: createLogger(settings.LOG_LEVEL),
     clock: () => Date.now() + offsetMs,
+    imageChildPath: join(dist, 'platform/images/image-child.js'),
   });
   const baseUrl = pakhus.baseUrl ?? '';
   return {

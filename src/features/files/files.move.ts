@@ -2,7 +2,7 @@
 // been moved over to it, and what the file leaves behind is doomed in the same statement: a crash at any moment
 // leaves one owned object, and at most one other that the reaper knows of.
 import type { Deps } from '../../contract/deps.ts';
-import { objectMetaOf, removeObjectSoon } from './files.objects.ts';
+import { deliveryOf, removeObjectSoon } from './files.objects.ts';
 import {
   type FileRow,
   insertDoomedCopy,
@@ -26,7 +26,7 @@ export async function moveFile(deps: Deps, projectId: string, file: FileRow): Pr
     (leaseSeconds * 1000) / 3,
   );
   try {
-    await deps.objects.copy(otherShelf(to), to, key, objectMetaOf(file.name, file.mime_type));
+    await deps.objects.copy(otherShelf(to), to, key, deliveryOf(file));
   } finally {
     clearInterval(renewal);
   }

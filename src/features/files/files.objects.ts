@@ -5,7 +5,13 @@ import { isoOf } from '../../kernel/clock.ts';
 import { contentDisposition } from '../../kernel/media-type.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { ObjectMeta, ObjectStore, Shelf } from '../../platform/objects/object-store.ts';
-import { deleteDoomed, deleteDoomedIfDue, type FileRow, insertDoomed } from './files.sql.ts';
+import {
+  deleteDoomed,
+  deleteDoomedIfDue,
+  type FileRow,
+  insertDoomed,
+  insertDoomedRewrite,
+} from './files.sql.ts';
 
 export interface PlacedObject {
   readonly shelf: Shelf;
@@ -29,6 +35,14 @@ export function createReservations(db: Database, graceSeconds: number): ReserveO
   );
 }
 
+/** The same for an object that a file owns already and that is written again. False: it is being deleted. */
+export async function reserveRewrite(deps: Deps, { shelf, key, fileId }: PlacedObject): Promise<boolean> {
+  const rows = await deps.db.query(
+    insertDoomedRewrite(shelf, key, fileId, deps.settings.REAPER_GRACE_SECONDS),
+  );
+  return rows.length > 0;
+}
+
 /** Fresh for every upload, so that a failed one can never damage another. */
 export const storageKeyOf = (projectId: string, fileId: string): string => `${projectId}/${fileId}`;
 
@@ -40,17 +54,29 @@ export const objectMetaOf = (name: string, type: string): ObjectMeta => ({
   contentDisposition: contentDisposition(name, type),
 });
 
+/** As what a file is delivered: after compression its bytes are of another type than was uploaded. */
+export function deliveryOf({
+  name,
+  mime_type,
+  compression,
+}: Pick<FileRow, 'name' | 'mime_type' | 'compression'>): ObjectMeta {
+  if (compression?.status !== 'done' || compression.format === null) return objectMetaOf(name, mime_type);
+  return compressedMetaOf(name, compression.format);
+}
+
+export const compressedMetaOf = (name: string, format: string): ObjectMeta =>
+  objectMetaOf(
+    `${name.replace(/\.[A-Za-z0-9]{1,5}$/, '')}.${format === 'jpeg' ? 'jpg' : format}`,
+    `image/${format}`,
+  );
+
 export interface FileUrl {
   readonly url: string;
   readonly url_expires_at: string | null;
 }
 
 /** Permanent for a public file that has reached its public address; signed for every other. */
-export function urlOf(
-  deps: Deps,
-  origin: string,
-  file: Pick<FileRow, 'name' | 'mime_type' | 'storage_key' | 'shelf' | 'visibility'>,
-): FileUrl {
+export function urlOf(deps: Deps, origin: string, file: FileRow): FileUrl {
   const { R2_PUBLIC_URL, SIGNED_URL_EXPIRY_SECONDS } = deps.settings;
   if (
     file.visibility === 'public' &&
@@ -59,7 +85,7 @@ export function urlOf(
   ) {
     return { url: `${R2_PUBLIC_URL}/${file.storage_key}`, url_expires_at: null };
   }
-  const meta = objectMetaOf(file.name, file.mime_type);
+  const meta = deliveryOf(file);
   const url = deps.objects.downloadUrl(file.shelf, file.storage_key, {
     ...meta,
     origin,

@@ -22,8 +22,8 @@ import {
   FileMeta,
   FileView,
   Folder,
-  Sha256,
   SpaceFilter,
+  uploadFields,
   Visibility,
   viewFile,
 } from './files.wire.ts';
@@ -34,13 +34,11 @@ const writing = { actors: callers, scope: 'files:write' } as const;
 const deleting = { actors: callers, scope: 'files:delete' } as const;
 const params = Type.Object({ fileId: Uuid });
 
-const uploadFields = { ...FileMeta.properties, space_id: Type.Optional(Uuid), sha256: Type.Optional(Sha256) };
-
 const plainUpload: UploadKind<UploadInput> = {
   fileField: 'file',
   fieldNames: Object.keys(uploadFields),
   validate: bodyValidator(Type.Object(uploadFields)),
-  commit: (deps, file, _input, audit) => commitFile(deps, file, audit),
+  commit: (deps, file, _input, audit) => commitFile(deps.db, file, audit),
 };
 
 const FileQuery = Type.Object({
@@ -128,8 +126,7 @@ export const fileRoutes = [
           : { mimeType: mime_type.endsWith('/*') ? mime_type.toLowerCase() : readMediaType(mime_type) }),
         ...(visibility === undefined ? {} : { visibility }),
       };
-      const { files, next_cursor } = await listUserFiles(deps, actor, user.id, filter, page);
-      return { files: files.map(viewFile), next_cursor };
+      return listUserFiles(deps, actor, user.id, filter, page);
     },
   ),
   route(
@@ -161,13 +158,7 @@ export const fileRoutes = [
     async ({ deps, actor, user, query }) => {
       const { prefix: given = '', space_id, ...page } = query;
       const prefix = folderOf(given, 400, 'prefix');
-      const level = await listFolder(deps, actor, user.id, prefix, visibleSpace(actor, space_id), page);
-      return {
-        prefix,
-        folders: level.folders,
-        files: level.files.map(viewFile),
-        next_cursor: level.next_cursor,
-      };
+      return listFolder(deps, actor, user.id, prefix, visibleSpace(actor, space_id), page);
     },
   ),
   route(

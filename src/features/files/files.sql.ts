@@ -3,6 +3,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import { joinSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
+import type { JobFacts } from '../images/images.wire.ts';
 
 /** What a caller may set on a file. */
 export interface FileValues {
@@ -14,6 +15,8 @@ export interface FileValues {
 }
 
 export interface FileRow extends FileValues {
+  /** How far the compression of an image is; null for every other file. */
+  readonly compression: JobFacts | null;
   readonly id: string;
   readonly user_id: string;
   readonly space_id: string | null;
@@ -51,7 +54,36 @@ export type StoreOutcome =
   | 'object lost';
 
 const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier, metadata,
-  visibility, shelf, encode(sha256, 'hex') as sha256, created_at, updated_at`;
+  visibility, shelf, encode(sha256, 'hex') as sha256, created_at, updated_at,
+  (select jsonb_build_object('id', j.id, 'file_id', j.file_id, 'status', j.status, 'original_size', j.original_size,
+      'compressed_size', j.compressed_size, 'format', j.format, 'width', j.width, 'height', j.height, 'error', j.error)
+    from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) as compression`;
+
+const isoTime = (column: Sql): Sql =>
+  sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** The same shape that `viewFile` makes, written by the database, for lists. */
+const fileJson = sql`json_build_object('id', id, 'user_id', user_id, 'space_id', space_id, 'name', name, 'size', size,
+  'mimeType', mime_type, 'storageKey', storage_key, 'sha256', encode(sha256, 'hex'), 'folder', folder, 'tags', tags,
+  'classifier', classifier, 'metadata', metadata, 'visibility', visibility, 'compression',
+    (select json_strip_nulls(json_build_object('job_id', j.id, 'file_id', j.file_id, 'status', j.status,
+        'original_size', case j.status when 'done' then j.original_size end,
+        'compressed_size', case j.status when 'done' then j.compressed_size end,
+        'compression_ratio', case j.status when 'done'
+          then round(j.original_size::numeric / greatest(j.compressed_size, 1), 2) end,
+        'format', case j.status when 'done' then j.format end, 'width', case j.status when 'done' then j.width end,
+        'height', case j.status when 'done' then j.height end, 'error', case j.status when 'failed' then j.error end))
+      from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id),
+  'created_at', ${isoTime(sql`created_at`)}, 'updated_at', ${isoTime(sql`updated_at`)})::text`;
+
+/** A page of a list, and where the next one begins, if there is more than fits. */
+export interface FilePage {
+  /** A JSON array. */
+  readonly files: string;
+  readonly more: boolean;
+  readonly last_created_at: string | null;
+  readonly last_id: string | null;
+}
 
 /** On record before any byte goes to the store, so that a crash at any moment leaves nothing unknown. */
 export const insertDoomed = (
@@ -127,6 +159,18 @@ export const insertDoomedCopy = (shelf: Shelf, key: string, fileId: string, leas
     where doomed_objects.claimed_until is null and doomed_objects.due_at <= now()
   returning storage_key`;
 
+/** An object that is about to be written again is on record, in case its file is deleted meanwhile. */
+export const insertDoomedRewrite = (
+  shelf: Shelf,
+  key: string,
+  fileId: string,
+  graceSeconds: number,
+): Sql => sql`
+  insert into doomed_objects (shelf, storage_key, file_id, due_at)
+  values (${shelf}, ${key}, ${fileId}, now() + make_interval(secs => ${graceSeconds}))
+  on conflict (storage_key, shelf) do update set due_at = excluded.due_at where doomed_objects.claimed_until is null
+  returning storage_key`;
+
 /** Of every project: the mover serves them all. */
 export const listMisplaced = (rowsMax: number): Sql => sql`
   select ${columns}, project_id from files where visibility <> shelf order by id limit ${rowsMax}`;
@@ -182,6 +226,7 @@ export const findFile = (projectId: string, userId: string, space: SpaceFilter, 
   select ${columns} from files
   where id = ${fileId} and project_id = ${projectId} and user_id = ${userId}${inSpace(space)}`;
 
+/** One row, whatever the page holds: a hundred rows would cost more to receive than to find. */
 export const listFiles = (
   projectId: string,
   userId: string,
@@ -189,9 +234,15 @@ export const listFiles = (
   after: Sql,
   limit: number,
 ): Sql => sql`
-  select ${columns} from files
-  where project_id = ${projectId} and user_id = ${userId}${conditionsOf(filter)}${after}
-  order by created_at desc, id desc limit ${limit}`;
+  with page as (
+    select id, created_at, json, row_number() over () as n from (
+      select id, created_at, ${fileJson} as json from files
+      where project_id = ${projectId} and user_id = ${userId}${conditionsOf(filter)}${after}
+      order by created_at desc, id desc limit ${limit}::int + 1) found)
+  select coalesce('[' || string_agg(json, ',' order by n) filter (where n <= ${limit}::int) || ']', '[]') as files,
+    count(*) > ${limit}::int as more, max(created_at) filter (where n = ${limit}::int) as last_created_at,
+    (array_agg(id) filter (where n = ${limit}::int))[1] as last_id
+  from page`;
 
 function inSpace(space: SpaceFilter): Sql {
   if (space === 'all') return noSql;

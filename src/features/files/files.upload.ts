@@ -13,6 +13,7 @@ import type { Subject } from '../../contract/subject.ts';
 import type { Validator } from '../../contract/validation.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { newId } from '../../kernel/id.ts';
+import type { Queryable } from '../../platform/db/postgres.ts';
 import { ClientGone, type FilePart, type FormFields, readForm } from '../../platform/multipart.ts';
 import {
   type FileFacts,
@@ -47,20 +48,24 @@ export interface UploadInput extends FileMetaInput {
   readonly sha256?: string;
 }
 
+export type { NewFile } from './files.sql.ts';
+
 export type CommitResult = { readonly outcome: StoreOutcome; readonly stored_at: string };
 
 /** What tells one kind of upload from another: the part that holds the file, and the form's further fields. */
 export interface UploadKind<Input extends UploadInput> {
   readonly fileField: string;
   readonly fieldNames: readonly string[];
+  /** Those of them that are numbers. */
+  readonly numberFields?: readonly string[];
   readonly validate: Validator;
   /** A last look at what is about to be stored. */
   check?(facts: FileFacts): void;
   commit(deps: Deps, file: NewFile, input: Input, audit: AuditStamp): Promise<CommitResult>;
 }
 
-export async function commitFile(deps: Deps, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
-  const [result] = await deps.db.query<CommitResult>(storeFile(file, audit));
+export async function commitFile(db: Queryable, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
+  const [result] = await db.query<CommitResult>(storeFile(file, audit));
   return result as CommitResult;
 }
 
@@ -260,7 +265,7 @@ function keepReserved(deps: Deps, { key, shelf }: PlacedObject): NodeJS.Timeout 
 }
 
 function inputOf<Input extends UploadInput>(kind: UploadKind<Input>, form: FormFields): Input {
-  const fields = gatherFields(form, kind.fieldNames);
+  const fields = gatherFields(form, kind.fieldNames, kind.numberFields);
   kind.validate(fields);
   return fields as unknown as Input;
 }
@@ -312,6 +317,7 @@ const fileRowOf = (file: NewFile, storedAt: string): FileRow => ({
   visibility: file.visibility,
   created_at: storedAt,
   updated_at: storedAt,
+  compression: null,
 });
 
 const paceCheckMs = 20_000;

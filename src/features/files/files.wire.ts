@@ -1,6 +1,7 @@
 // Files as HTTP shows them, and the metadata that a caller may set.
 import { type Static, Type } from 'typebox';
 import { Bytes, Choice, Nullable, resourceFields, Timestamp, Uuid } from '../../contract/wire.ts';
+import { JobView, viewJob } from '../images/images.wire.ts';
 import type { FileRow } from './files.sql.ts';
 
 export const Visibility = Choice(['private', 'public']);
@@ -41,6 +42,13 @@ export const FileMeta = Type.Object({
   visibility: Type.Optional(Visibility),
 });
 
+/** What a form may say beside the file itself. */
+export const uploadFields = {
+  ...FileMeta.properties,
+  space_id: Type.Optional(Uuid),
+  sha256: Type.Optional(Sha256),
+};
+
 export type FileMetaInput = Static<typeof FileMeta>;
 
 const fileFields = {
@@ -62,6 +70,7 @@ const fileFields = {
   classifier: Nullable(Type.String({ examples: ['invoice'] })),
   metadata: Type.Object({}, { additionalProperties: true, examples: [{ order: 42 }] }),
   visibility: Visibility,
+  compression: Nullable(JobView),
 };
 
 export const FileView = Type.Object(fileFields);
@@ -89,6 +98,7 @@ export const viewFile = (row: FileRow): Static<typeof FileView> => ({
   classifier: row.classifier,
   metadata: row.metadata,
   visibility: row.visibility,
+  compression: row.compression && viewJob(row.compression),
   created_at: row.created_at,
   updated_at: row.updated_at,
 });

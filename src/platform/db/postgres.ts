@@ -4,6 +4,7 @@
 import pg from 'pg';
 import { outage } from '../../kernel/error.ts';
 import type { Logger } from '../log.ts';
+import { readPrepared } from './prepared-read.ts';
 import type { Sql } from './sql.ts';
 
 export interface Queryable {
@@ -65,17 +66,26 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
   const lanes = Array.from({ length: readers }, () => pipelinedLane(common, log));
-  let nextLane = 0;
+  let laneIndex = 0;
+  let turnHasLane = false;
+  /** Reads of one turn of the event loop share a lane, and with it one write; the next turn takes the next. */
+  const laneOfTurn = (): Lane => {
+    if (!turnHasLane) {
+      turnHasLane = true;
+      laneIndex = (laneIndex + 1) % lanes.length;
+      setImmediate(() => {
+        turnHasLane = false;
+      });
+    }
+    return lanes[laneIndex] as Lane;
+  };
 
   return {
     query: (statement) => run(pool, statement),
-    read: async (statement) => {
-      nextLane = (nextLane + 1) % lanes.length;
-      const lane = lanes[nextLane] as Lane;
-      return run(await lane.client(), statement);
-    },
+    read: <Row>(statement: Sql) =>
+      explained(async () => readPrepared(await laneOfTurn().client(), statement)) as Promise<Row[]>,
     async transaction(work) {
-      const client = await connected(() => pool.connect());
+      const client = await explained(() => pool.connect());
       let broken: Error | undefined;
       try {
         await run(client, begin);
@@ -107,19 +117,16 @@ interface Runner {
 }
 
 async function run<Row>(runner: Runner, { text, values, name }: Sql): Promise<Row[]> {
-  try {
-    const result = await runner.query(
-      name ? { text, name, values: values as unknown[] } : { text, values: values as unknown[] },
-    );
-    return result.rows as Row[];
-  } catch (error) {
-    throw isLostConnection(error) ? databaseAway(error) : error;
-  }
+  const result = await explained(() =>
+    runner.query(name ? { text, name, values: values as unknown[] } : { text, values: values as unknown[] }),
+  );
+  return result.rows as Row[];
 }
 
-async function connected<Result>(connect: () => Promise<Result>): Promise<Result> {
+/** Says of a lost connection that the database is away; other errors pass as they are. */
+async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
-    return await connect();
+    return await work();
   } catch (error) {
     throw isLostConnection(error) ? databaseAway(error) : error;
   }
@@ -143,7 +150,7 @@ function pipelinedLane(options: pg.ClientConfig, log: Logger): Lane {
       forget();
     });
     client.on('end', forget);
-    await connected(() => client.connect());
+    await explained(() => client.connect());
     return client;
   };
   let opened: Promise<pg.Client>;

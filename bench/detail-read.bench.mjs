@@ -1,0 +1,61 @@
+// What reading one user costs, with a project key and with a user token, beside a bare handler on the same
+// database that asks nobody who they are.
+import { fileURLToPath } from 'node:url';
+import { median, takeTurns, totalOf } from './support/load.mjs';
+
+export const name = 'detail-read';
+
+const cpuTarget = { atMost: 0.15 };
+const ratioTarget = { atLeast: 0.6 };
+
+export async function run({ pakhus, other, tenant, databaseUrl, startServer }) {
+  const bare = await startServer({
+    name: 'bare',
+    file: fileURLToPath(new URL('support/bare-server.mjs', import.meta.url)),
+    ready: /ready at (\S+)/,
+    environment: { DATABASE_URL: databaseUrl },
+  });
+  const read = (server, credential) => ({
+    server,
+    request: {
+      path: `/api/v1/project/users/${tenant.userId}`,
+      headers: { authorization: `Bearer ${credential}` },
+    },
+  });
+  const summaries = await takeTurns(
+    {
+      bare: { server: bare, request: { path: `/projects/${tenant.projectId}/users/${tenant.userId}` } },
+      key: read(pakhus, tenant.key),
+      token: read(pakhus, tenant.userToken),
+      ...(other && { 'other key': read(other, tenant.key), 'other token': read(other, tenant.userToken) }),
+    },
+    { rounds: 16, seconds: 0.75, connections: 32 },
+  );
+  return Object.entries(summaries).flatMap(([who, rounds]) => {
+    const { perSecond, cpuMsPerRequest, quietCpuMsPerRequest, p50Ms, p99Ms } = totalOf(rounds);
+    const judged = who === 'key' || who === 'token';
+    const ratio = median(rounds.map((round, index) => round.perSecond / summaries.bare[index].perSecond));
+    return [
+      { name: `${who}: requests`, figure: perSecond, unit: '1/s' },
+      ...(who === 'bare'
+        ? []
+        : [
+            {
+              name: `${who}: of the bare one`,
+              figure: ratio,
+              unit: '',
+              ...(judged && { target: ratioTarget }),
+            },
+          ]),
+      {
+        name: `${who}: CPU`,
+        figure: cpuMsPerRequest,
+        unit: 'ms/request',
+        ...(judged && { target: cpuTarget }),
+      },
+      { name: `${who}: CPU, quiet rounds`, figure: quietCpuMsPerRequest, unit: 'ms/request' },
+      { name: `${who}: latency, median`, figure: p50Ms, unit: 'ms' },
+      { name: `${who}: latency, 99th of 100`, figure: p99Ms, unit: 'ms' },
+    ];
+  });
+}

@@ -1,0 +1,94 @@
+// Runs the benches by name, or all of them: `npm run bench -- [name…] [--against <checkout>] [--profile]`.
+// A bench is a file `<name>.bench.mjs` that exports its `name` and `run(context)`, which resolves to measures.
+// --against measures a second, built checkout in turns with this one; --profile leaves a CPU profile of Pakhus
+// among the results.
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildIfStale } from '../scripts/build.mjs';
+import { machine } from './support/cpu.mjs';
+import {
+  makeWorkFolder,
+  removeFolder,
+  root,
+  startDatabase,
+  startPakhus,
+  startServer,
+} from './support/server.mjs';
+import { isMet, tableOf } from './support/table.mjs';
+import { createTenant } from './support/tenant.mjs';
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { against: { type: 'string' }, profile: { type: 'boolean', default: false } },
+});
+const folder = join(root, 'bench');
+const results = join(folder, 'results');
+const suffix = '.bench.mjs';
+const known = readdirSync(folder)
+  .filter((file) => file.endsWith(suffix))
+  .map((file) => file.slice(0, -suffix.length));
+const unknown = positionals.filter((wanted) => !known.includes(wanted));
+if (unknown.length > 0) {
+  console.error(`There is no bench ${unknown.join(', ')}: there are ${known.join(', ')}`);
+  process.exit(2);
+}
+
+buildIfStale();
+mkdirSync(results, { recursive: true });
+console.log(
+  Object.entries(machine())
+    .map(([what, value]) => `${what} ${value}`)
+    .join(', '),
+);
+for (const wanted of positionals.length > 0 ? positionals : known) {
+  const bench = await import(`./${wanted}${suffix}`);
+  report(bench.name, await measured(bench));
+}
+
+/** Every bench gets servers and a database of its own, so that none inherits what another left behind. */
+async function measured(bench) {
+  const work = await makeWorkFolder();
+  const undo = [() => removeFolder(work)];
+  const started = async (server) => {
+    undo.push(server.stop);
+    return server;
+  };
+  try {
+    const database = await started(await startDatabase(work));
+    const profiling = ['--cpu-prof', `--cpu-prof-dir=${results}`, `--cpu-prof-name=${bench.name}.cpuprofile`];
+    const pakhus = await started(
+      await startPakhus(work, database.url, {
+        environment: bench.environment,
+        nodeFlags: options.profile ? profiling : [],
+      }),
+    );
+    const other = options.against
+      ? await started(
+          await startPakhus(work, database.url, {
+            name: 'other',
+            from: resolve(options.against),
+            environment: bench.environment,
+          }),
+        )
+      : null;
+    return await bench.run({
+      pakhus,
+      other,
+      tenant: await createTenant(pakhus),
+      databaseUrl: database.url,
+      folder: work,
+      startServer: async (description) => started(await startServer(work, description)),
+    });
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+function report(name, measures) {
+  const command = `npm run bench -- ${name}`;
+  console.log(`\n${name}  (${command})\n${tableOf(measures)}`);
+  const judged = measures.map((measure) => ({ ...measure, met: isMet(measure) }));
+  const record = { name, at: new Date().toISOString(), command, machine: machine(), measures: judged };
+  writeFileSync(join(results, `${name}.json`), `${JSON.stringify(record, null, 2)}\n`);
+}

@@ -1,0 +1,144 @@
+// The load: connections that are kept alive, each with one request under way. It speaks just enough HTTP/1.1
+// over plain sockets, because a client as heavy as the server would measure itself.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { cpuMsOf } from './cpu.mjs';
+
+/**
+ * Sends for `seconds` over `connections` and resolves to what came of it. `server` is what is called, with its
+ * `url` and its `pid`; `request` is one request, or a function that makes the next one. An answer with another
+ * status than `expect` ends the run: how fast something fails is not worth knowing.
+ */
+export async function drive({ server, request, connections = 32, seconds, expect = 200 }) {
+  const { hostname, port, host } = new URL(server.url);
+  const next = typeof request === 'function' ? request : () => request;
+  const constant = typeof request === 'function' ? null : bytesOf(host, request);
+  const latencies = [];
+
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      await once(socket, 'connect');
+      return socket;
+    }),
+  );
+  const cpuBefore = cpuMsOf(server.pid);
+  const startedAt = performance.now();
+  const until = startedAt + seconds * 1000;
+  try {
+    await Promise.all(
+      sockets.map(async (socket) => {
+        const exchange = exchangeOver(socket);
+        for (;;) {
+          const sentAt = performance.now();
+          if (sentAt >= until) return;
+          const status = await exchange(constant ?? bytesOf(host, next()));
+          if (status !== expect) throw new Error(`${server.url} answered ${status} instead of ${expect}`);
+          latencies.push(performance.now() - sentAt);
+        }
+      }),
+    );
+    const tookMs = performance.now() - startedAt;
+    const cpuMs = cpuMsOf(server.pid) - cpuBefore;
+    return summaryOf(latencies, tookMs, cpuMs);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+function bytesOf(host, { method = 'GET', path, headers = {}, body = '' }) {
+  const bytes = Buffer.from(body);
+  const lines = [`${method} ${path} HTTP/1.1`, `host: ${host}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  if (bytes.length > 0) lines.push(`content-length: ${bytes.length}`);
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
+}
+
+/** Sends a request and resolves to the status once the whole answer is here. */
+function exchangeOver(socket) {
+  let waiting = null;
+  let head = null;
+  let status = 0;
+  let missing = 0;
+  const fail = (error) => waiting?.reject(error ?? new Error('the connection was closed before the answer'));
+  socket.on('error', fail);
+  socket.on('close', () => fail());
+  socket.on('data', (chunk) => {
+    if (missing > 0) missing -= chunk.length;
+    else {
+      head = head === null ? chunk : Buffer.concat([head, chunk]);
+      const end = head.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      const text = head.latin1Slice(0, end);
+      status = Number(text.slice(9, 12));
+      missing = lengthOf(text, status) - (head.length - end - 4);
+      head = null;
+    }
+    if (missing === 0) waiting.resolve(status);
+    else if (!(missing > 0)) fail(new Error('the answer is longer than it says, or does not say'));
+  });
+  return (bytes) =>
+    new Promise((resolve, reject) => {
+      waiting = { resolve, reject };
+      socket.write(bytes);
+    });
+}
+
+/** NaN for an answer that does not say its length: chunks are not read here. */
+function lengthOf(head, status) {
+  if (status === 204 || status === 304) return 0;
+  return Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN);
+}
+
+function summaryOf(latencies, tookMs, cpuMs) {
+  const requests = latencies.length;
+  return {
+    requests,
+    tookMs,
+    cpuMs,
+    perSecond: (requests / tookMs) * 1000,
+    cpuMsPerRequest: cpuMs / requests,
+    p50Ms: median(latencies),
+    p99Ms: quantile(latencies, 0.99),
+  };
+}
+
+/**
+ * Runs candidates in turns, so that whatever else the machine does falls on all of them alike. Resolves to one
+ * list of summaries a candidate; the first round only warms up.
+ */
+export async function takeTurns(candidates, { rounds, seconds, connections }) {
+  const summaries = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
+  for (let round = 0; round <= rounds; round++) {
+    for (const [name, candidate] of Object.entries(candidates)) {
+      const summary = await drive({ ...candidate, seconds, connections });
+      if (round > 0) summaries[name].push(summary);
+    }
+  }
+  return summaries;
+}
+
+/**
+ * CPU over all rounds, and the middle of what varies with the neighbours. They empty the caches as well, so
+ * even CPU time grows with them: a fifth of the rounds were quieter than `quietCpuMsPerRequest` says.
+ */
+export const totalOf = (summaries) => ({
+  requests: sum(summaries, 'requests'),
+  cpuMsPerRequest: sum(summaries, 'cpuMs') / sum(summaries, 'requests'),
+  quietCpuMsPerRequest: quantile(
+    summaries.map(({ cpuMsPerRequest }) => cpuMsPerRequest),
+    0.2,
+  ),
+  perSecond: median(summaries.map(({ perSecond }) => perSecond)),
+  p50Ms: median(summaries.map(({ p50Ms }) => p50Ms)),
+  p99Ms: median(summaries.map(({ p99Ms }) => p99Ms)),
+});
+
+const sum = (summaries, field) => summaries.reduce((total, summary) => total + summary[field], 0);
+
+export const median = (numbers) => quantile(numbers, 0.5);
+
+function quantile(numbers, share) {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}

@@ -1,0 +1,103 @@
+// The servers that are measured: one PostgreSQL for all of them, the built Pakhus as a process of its own, and
+// whatever a bench puts beside it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+export const adminEmail = 'admin@pakhus.local';
+export const adminPassword = 'the admin of the benches';
+
+const tmpfsType = 0x01021994;
+const readyWithinMs = 60_000;
+
+/** A folder for the run. On a disk where there is one: fsync in memory costs nothing and proves nothing. */
+export async function makeWorkFolder() {
+  for (const base of [process.env.BENCH_DIR, '/var/tmp', tmpdir()]) {
+    if (!base || !existsSync(base)) continue;
+    if (base !== tmpdir() && (await statfs(base)).type === tmpfsType) continue;
+    return mkdtemp(join(base, 'pakhus-bench-'));
+  }
+}
+
+/** The database of Pakhus itself, reachable for others as well. */
+export async function startDatabase(folder) {
+  const { startEmbeddedPostgres } = await import('../../dist/platform/db/embedded.js');
+  const silent = { info() {}, warn() {}, error: (fields, message) => console.error(message, fields) };
+  const { connection, stop } = await startEmbeddedPostgres({
+    dataDir: join(folder, 'database'),
+    log: silent,
+    settings: { max_connections: '200' },
+  });
+  const { host, port, user, password, database } = connection;
+  const query = `host=${encodeURIComponent(host)}&port=${port}`;
+  return { url: `postgres://${user}:${encodeURIComponent(password)}@/${database}?${query}`, stop };
+}
+
+/** `from` is another checkout with a build, to compare with; `environment` overrides what is set here. */
+export function startPakhus(
+  folder,
+  databaseUrl,
+  { name = 'pakhus', from = root, environment, nodeFlags } = {},
+) {
+  return startServer(folder, {
+    name,
+    file: join(from, 'dist', 'main.js'),
+    nodeFlags,
+    ready: /Pakhus is ready at (\S+)/,
+    environment: {
+      PORT: '0',
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      DATA_DIR: join(folder, name),
+      DATABASE_URL: databaseUrl,
+      JWT_SECRET: 'a secret that only the benches know about',
+      ADMIN_EMAIL: adminEmail,
+      ADMIN_PASSWORD: adminPassword,
+      USER_TOKEN_TTL_SECONDS: '86400',
+      ...environment,
+    },
+  });
+}
+
+/** Starts a program that says where it listens. What it prints goes to a file, as a service's log does. */
+export async function startServer(folder, { name, file, ready, environment, nodeFlags = [] }) {
+  const output = join(folder, `${name}.log`);
+  const descriptor = openSync(output, 'w');
+  const child = spawn(process.execPath, [...nodeFlags, file], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...environment },
+    stdio: ['ignore', descriptor, descriptor],
+  });
+  closeSync(descriptor);
+  const exited = once(child, 'exit');
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await exited;
+  };
+  try {
+    return { name, pid: child.pid, url: await readyUrl(child, output, ready), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function readyUrl(child, output, ready) {
+  const giveUpAt = Date.now() + readyWithinMs;
+  for (;;) {
+    const text = await readFile(output, 'utf8');
+    const url = ready.exec(text)?.[1];
+    if (url) return url;
+    if (child.exitCode !== null || Date.now() > giveUpAt)
+      throw new Error(`a server did not become ready:\n${text.slice(-2000)}`);
+    await delay(20);
+  }
+}
+
+export const removeFolder = (folder) => rm(folder, { recursive: true, force: true });

@@ -1,0 +1,41 @@
+// A tenant to measure with, made through the API like any other.
+import { randomBytes } from 'node:crypto';
+import { adminEmail, adminPassword } from './server.mjs';
+
+/** A JSON call; throws for anything but success. */
+export async function call(server, method, path, { as, body } = {}) {
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    headers: {
+      ...(as ? { authorization: `Bearer ${as}` } : {}),
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    },
+    body: body ? JSON.stringify(body) : undefined,
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+  return text ? JSON.parse(text) : null;
+}
+
+/** A project with its key, a default plan, a user and a token of that user. */
+export async function createTenant(server) {
+  const suffix = randomBytes(6).toString('hex');
+  const { token: admin } = await call(server, 'POST', '/auth/login', {
+    body: { email: adminEmail, password: adminPassword },
+  });
+  const { project, api_key: key } = await call(server, 'POST', '/admin/projects', {
+    as: admin,
+    body: {
+      name: `bench ${suffix}`,
+      email: `bench-${suffix}@example.com`,
+      password: 'a password of a tenant',
+    },
+  });
+  await call(server, 'POST', '/project/plans', {
+    as: key,
+    body: { name: 'standard', maxFileSize: 2 ** 30, storageLimit: 2 ** 40, isDefault: true },
+  });
+  const { user } = await call(server, 'POST', '/project/users', { as: key, body: { externalId: suffix } });
+  const { token } = await call(server, 'POST', `/project/users/${user.id}/tokens`, { as: key, body: {} });
+  return { admin, projectId: project.id, key, userId: user.id, externalId: suffix, userToken: token };
+}

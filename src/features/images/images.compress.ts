@@ -1,0 +1,149 @@
+// One try at one image job.
+//
+// The result is noted on the job's row before it takes the original's place. A try that is cut short at any
+// line is followed by another, which sees from the object itself how far the last one got: the original is
+// compressed, a noted result is only acknowledged, and nothing is ever compressed twice.
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Deps } from '../../contract/deps.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import { ImageRefused } from '../../platform/images/image-engine.ts';
+import { recordAudit, withAction } from '../audit/audit.service.ts';
+import { compressedMetaOf, type PlacedObject, reserveRewrite } from '../files/files.objects.ts';
+import type { CompressionOrder } from './images.service.ts';
+import {
+  claimJob,
+  type JobResult,
+  markDone,
+  markFailed,
+  markPending,
+  noteResult,
+  type WorkRow,
+} from './images.sql.ts';
+
+export async function compressImage(deps: Deps, order: CompressionOrder, signal: AbortSignal): Promise<void> {
+  const { jobId, projectId } = order;
+  const [job] = await deps.db.query<WorkRow>(claimJob(projectId, jobId));
+  // The file is gone, or an earlier try has finished after all.
+  if (!job) return;
+  if (job.attempts > deps.settings.IMAGE_MAX_ATTEMPTS)
+    return fail(deps, order, 'The image could not be compressed: every try was cut short');
+  const folder = await mkdtemp(join(tmpdir(), 'pakhus-image-'));
+  try {
+    await attempt(deps, projectId, job, folder, signal);
+  } catch (error) {
+    await settleFailure(deps, order, job, error, signal);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function attempt(
+  deps: Deps,
+  projectId: string,
+  job: WorkRow,
+  folder: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const input = join(folder, 'input');
+  const found = await download(deps, job, input, signal);
+  if (found.equals(job.file_sha256))
+    await replaceOriginal(deps, projectId, job, input, join(folder, 'output'), signal);
+  else if (!job.result_sha256?.equals(found))
+    throw new ImageRefused('The stored object is not the image that was uploaded');
+  await deps.db.query(markDone(projectId, job.id, job.shelf));
+}
+
+/** Resolves to the sha256 of the object that is there now. */
+async function download(deps: Deps, job: WorkRow, path: string, signal: AbortSignal): Promise<Buffer> {
+  const hash = createHash('sha256');
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  const body = await deps.objects.get(job.shelf, job.storage_key, undefined, signal);
+  await pipeline(body, meter, createWriteStream(path), { signal });
+  return hash.digest();
+}
+
+async function replaceOriginal(
+  deps: Deps,
+  projectId: string,
+  job: WorkRow,
+  input: string,
+  output: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const image = await deps.images.compress(input, output, job.recipe, signal);
+  const result: JobResult = { ...image, sha256: await sha256Of(output) };
+  const object: PlacedObject = { shelf: job.shelf, key: job.storage_key, fileId: job.file_id };
+  if (!(await reserveRewrite(deps, object))) return;
+  const [noted] = await deps.db.query(noteResult(projectId, job.id, job.shelf, result));
+  // The file is gone, or has moved: what is on record as doomed is what it left.
+  if (!noted) return;
+  await deps.objects.put(
+    job.shelf,
+    job.storage_key,
+    createReadStream(output),
+    compressedMetaOf(job.file_name, image.format),
+    signal,
+  );
+}
+
+async function sha256Of(path: string): Promise<Buffer> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest();
+}
+
+/** What can never succeed fails at once; anything else is tried again while tries are left. */
+async function settleFailure(
+  deps: Deps,
+  order: CompressionOrder,
+  job: WorkRow,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
+  const { jobId, projectId } = order;
+  if (error instanceof ImageRefused) return fail(deps, order, error.message);
+  const stopping = signal.aborted;
+  if (!stopping && job.attempts >= deps.settings.IMAGE_MAX_ATTEMPTS)
+    return fail(deps, order, publicReason(error));
+  // A try that a graceful stop has cut short does not count.
+  await deps.db.query(markPending(projectId, jobId, stopping ? job.attempts - 1 : job.attempts));
+  deps.log.warn({ err: error, job_id: jobId, attempts: job.attempts }, 'an image job will be tried again');
+  throw error;
+}
+
+const publicReason = (error: unknown): string =>
+  error instanceof PakhusError
+    ? 'The object store did not answer'
+    : error instanceof Error
+      ? error.message.slice(0, 300)
+      : 'The image could not be compressed';
+
+async function fail(
+  deps: Deps,
+  { jobId, projectId, uploader }: CompressionOrder,
+  reason: string,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const [failed] = await tx.query<{ file_id: string; user_id: string }>(
+      markFailed(projectId, jobId, reason),
+    );
+    if (!failed) return;
+    await recordAudit(tx, withAction(uploader, 'job.failed'), {
+      resourceType: 'job',
+      resourceId: jobId,
+      userId: failed.user_id,
+      metadata: { file_id: failed.file_id, error: reason },
+    });
+  });
+}

@@ -1,0 +1,53 @@
+// Image uploads and the state of their jobs. The original is stored and usable at once.
+import { pinnedUserOf, type TenantActor } from '../../contract/actor.ts';
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import { type ImageWishes, resolveRecipe } from '../../kernel/image-recipe.ts';
+import type { FileFacts } from '../files/files.checks.ts';
+import { type CommitResult, commitFile, type NewFile, type UploadInput } from '../files/files.upload.ts';
+import { findJob, insertJob, type JobRow } from './images.sql.ts';
+
+export type ImageInput = UploadInput & ImageWishes;
+
+/** What a worker is told: the job, and who uploaded the image, should it have to record a failure. */
+export interface CompressionOrder {
+  readonly jobId: string;
+  readonly projectId: string;
+  readonly uploader: AuditStamp;
+}
+
+export const compressionQueue = 'images.compress';
+
+/** The row, the job and its place in the queue are one transaction. */
+export async function commitImage(
+  deps: Deps,
+  jobId: string,
+  file: NewFile,
+  input: ImageInput,
+  audit: AuditStamp,
+): Promise<CommitResult> {
+  return deps.db.transaction(async (tx) => {
+    const result = await commitFile(tx, file, audit);
+    if (result.outcome !== 'stored') return result;
+    await tx.query(insertJob(file.projectId, jobId, file.userId, file.id, resolveRecipe(input), file.size));
+    const order: CompressionOrder = { jobId, projectId: file.projectId, uploader: audit };
+    await deps.queue.send(tx, compressionQueue, jobId, order);
+    return result;
+  });
+}
+
+/** What only claims to be an image is found out by the worker, and fails there. */
+export function refuseNonImage({ declared, detected }: FileFacts): void {
+  if (declared.startsWith('image/')) return;
+  throw new PakhusError('MIME_NOT_ALLOWED', 'Only images can be uploaded here: send other files to …/files', {
+    details: { declared, detected, allowed: ['image/*'] },
+  });
+}
+
+export async function readJob(deps: Deps, actor: TenantActor, jobId: string): Promise<JobRow> {
+  const spaceId = actor.kind === 'space' ? actor.spaceId : null;
+  const [row] = await deps.db.read<JobRow>(findJob(actor.projectId, jobId, pinnedUserOf(actor), spaceId));
+  if (!row) throw new PakhusError('NOT_FOUND', 'There is no such job');
+  return row;
+}

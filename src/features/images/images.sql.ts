@@ -1,0 +1,93 @@
+// Statements on image jobs.
+import type { ImageFormat, ImageRecipe } from '../../kernel/image-recipe.ts';
+import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
+import type { Shelf } from '../../platform/objects/object-store.ts';
+import type { JobFacts } from './images.wire.ts';
+
+export interface JobRow extends JobFacts {
+  readonly attempts: number;
+}
+
+/** A job with what its worker needs to know of the file. */
+export interface WorkRow extends JobRow {
+  readonly user_id: string;
+  readonly recipe: ImageRecipe;
+  readonly result_sha256: Buffer | null;
+  readonly file_name: string;
+  readonly file_sha256: Buffer;
+  readonly storage_key: string;
+  readonly shelf: Shelf;
+}
+
+const columns = sql`j.id, j.file_id, j.status, j.attempts, j.original_size, j.compressed_size, j.format, j.width, j.height, j.error`;
+
+export const insertJob = (
+  projectId: string,
+  jobId: string,
+  userId: string,
+  fileId: string,
+  recipe: ImageRecipe,
+  originalBytes: number,
+): Sql => sql`
+  insert into compression_jobs (id, project_id, user_id, file_id, recipe, original_size)
+  values (${jobId}, ${projectId}, ${userId}, ${fileId}, ${JSON.stringify(recipe)}::jsonb, ${originalBytes})`;
+
+/** Confined to one user, and to one space, for tokens that are. */
+export const findJob = (
+  projectId: string,
+  jobId: string,
+  userId: string | null,
+  spaceId: string | null,
+): Sql => sql`
+  select ${columns} from compression_jobs j join files f on f.id = j.file_id and f.project_id = j.project_id
+  where j.project_id = ${projectId} and j.id = ${jobId}
+    ${userId === null ? noSql : sql`and j.user_id = ${userId}`}
+    ${spaceId === null ? noSql : sql`and f.space_id = ${spaceId}`}`;
+
+/** Counts the try before it is made: a worker that dies in it has used it up. */
+export const claimJob = (projectId: string, jobId: string): Sql => sql`
+  update compression_jobs j set status = 'processing', attempts = j.attempts + 1, updated_at = now()
+  from files f
+  where j.project_id = ${projectId} and j.id = ${jobId} and j.status in ('pending', 'processing')
+    and f.id = j.file_id and f.project_id = j.project_id
+  returning ${columns}, j.user_id, j.recipe, j.result_sha256, f.name as file_name, f.sha256 as file_sha256,
+    f.storage_key, f.shelf`;
+
+export interface JobResult {
+  readonly bytes: number;
+  readonly format: ImageFormat;
+  readonly width: number;
+  readonly height: number;
+  readonly sha256: Buffer;
+}
+
+/** Nothing when the file is gone or has moved to another shelf: then its object must not be written. */
+export const noteResult = (projectId: string, jobId: string, shelf: Shelf, result: JobResult): Sql => sql`
+  update compression_jobs j set result_sha256 = ${result.sha256}, compressed_size = ${result.bytes},
+    format = ${result.format}, width = ${result.width}, height = ${result.height}, updated_at = now()
+  from files f
+  where j.project_id = ${projectId} and j.id = ${jobId} and f.id = j.file_id and f.project_id = j.project_id
+    and f.shelf = ${shelf}
+  returning j.id`;
+
+/** The file owns its new object: done, and off the record, in one step. */
+export const markDone = (projectId: string, jobId: string, shelf: Shelf): Sql => sql`
+  with done as (
+    update compression_jobs j set status = 'done', error = null, updated_at = now()
+    from files f
+    where j.project_id = ${projectId} and j.id = ${jobId} and f.id = j.file_id and f.project_id = j.project_id
+      and f.shelf = ${shelf}
+    returning j.id, f.storage_key),
+  kept as (delete from doomed_objects d using done where d.storage_key = done.storage_key and d.shelf = ${shelf}
+    and d.claimed_until is null)
+  select id from done`;
+
+export const markPending = (projectId: string, jobId: string, attempts: number): Sql => sql`
+  update compression_jobs set status = 'pending', attempts = ${attempts}, updated_at = now()
+  where project_id = ${projectId} and id = ${jobId} and status = 'processing'`;
+
+export const markFailed = (projectId: string, jobId: string, error: string): Sql => sql`
+  update compression_jobs set status = 'failed', error = ${error}, compressed_size = null, format = null,
+    width = null, height = null, result_sha256 = null, updated_at = now()
+  where project_id = ${projectId} and id = ${jobId} and status in ('pending', 'processing')
+  returning file_id, user_id`;

@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { createLogger } from './log.ts';
+
+function lineOf(fields: object): Record<string, unknown> {
+  const lines: string[] = [];
+  createLogger('info', { write: (line) => void lines.push(line) }).info(fields, 'said');
+  return JSON.parse(lines.join(''));
+}
+
+test.each(['password', 'token', 'secret', 'authorization', 'cookie', 'api_key', 'url'])(
+  'log: %s is cut, at the top, one level down and in an error',
+  (field) => {
+    const err = Object.assign(new Error('broken'), { [field]: 'hunter2' });
+    const line = lineOf({ [field]: 'hunter2', request: { [field]: 'hunter2', kept: 1 }, err });
+    expect(JSON.stringify(line)).not.toContain('hunter2');
+    expect(line).toMatchObject({ [field]: '[cut]', request: { [field]: '[cut]', kept: 1 } });
+    expect(line.err).toMatchObject({ [field]: '[cut]', message: 'broken' });
+  },
+);
+
+test('log: cutting leaves the object that was logged as it was', () => {
+  const fields = { token: 'hunter2', request: { cookie: 'hunter2' } };
+  lineOf(fields);
+  expect(fields).toEqual({ token: 'hunter2', request: { cookie: 'hunter2' } });
+});
+
+test('log: a field without a value is left out', () => {
+  expect(lineOf({ token: undefined, kept: 1 })).not.toHaveProperty('token');
+});
+
+test.each([
+  ['process.exit', 'process.exit(0)'],
+  ['an exception that nobody catches', 'throw new Error()'],
+])('log: the last lines are written when the process ends by %s', (_, ending) => {
+  const module = new URL('../../dist/platform/log.js', import.meta.url).href;
+  const script = `import { createLogger } from '${module}';
+    const log = createLogger('info');
+    for (let n = 0; n < 1000; n++) log.info({ n }, 'line');
+    ${ending};`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  expect(stdout.trim().split('\n')).toHaveLength(1000);
+  expect(stdout).toContain('"n":999');
+});

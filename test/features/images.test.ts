@@ -1,0 +1,269 @@
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Api, Reply } from '../support/api.ts';
+import { rowsOf } from '../support/database.ts';
+import { hostileImages } from '../support/hostile-images.ts';
+import { picture } from '../support/image-files.ts';
+import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { startProcess } from '../support/process.ts';
+import { until } from '../support/processes.ts';
+import {
+  adminSession,
+  createPlan,
+  createTenant,
+  createUser,
+  mintToken,
+  type Tenant,
+} from '../support/tenants.ts';
+
+let service: TestPakhus;
+let admin: string;
+let tenant: Tenant;
+let user: { id: string; externalId: string };
+
+beforeAll(async () => {
+  service = await startTestPakhus({ IMAGE_TIMEOUT_SECONDS: '5' });
+  admin = await adminSession(service.api);
+  tenant = await createTenant(service.api, admin);
+  user = await createUser(service.api, tenant.key);
+});
+afterAll(() => service.stop());
+
+async function send(
+  api: Api,
+  as: string,
+  path: string,
+  bytes: Buffer,
+  fields: Record<string, string> = {},
+  type = 'image/jpeg',
+): Promise<Reply> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append('image', new Blob([new Uint8Array(bytes)], { type }), 'photo.jpg');
+  const encoded = new Response(form);
+  return api.call('POST', path, {
+    as,
+    raw: Buffer.from(await encoded.arrayBuffer()),
+    headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
+  });
+}
+
+const imagesOf = (userId: string) => `/project/users/${userId}/images`;
+
+async function settled(api: Api, as: string, jobId: string): Promise<Reply['body']> {
+  return until(`job ${jobId} to end`, async () => {
+    const { body } = await api.get(`/project/jobs/${jobId}`, as);
+    return ['done', 'failed'].includes(body.status) ? body : undefined;
+  });
+}
+
+async function delivered(fileId: string): Promise<{ bytes: Buffer; type: string | null }> {
+  const { body } = await service.api.get(`/project/users/${user.id}/files/${fileId}`, tenant.key);
+  const response = await fetch(body.file.url);
+  return { bytes: Buffer.from(await response.arrayBuffer()), type: response.headers.get('content-type') };
+}
+
+const photo = (width: number, height: number) => picture(width, height).jpeg().toBuffer();
+
+describe('images.upload', () => {
+  const cases = [
+    { fields: {}, format: 'webp', width: 1200, height: 800 },
+    { fields: { preset: 'thumbnail' }, format: 'webp', width: 150, height: 100 },
+    { fields: { preset: 'medium' }, format: 'webp', width: 800, height: 533 },
+    { fields: { preset: 'large' }, format: 'webp', width: 1200, height: 800 },
+    { fields: { preset: 'original', format: 'png' }, format: 'png', width: 1200, height: 800 },
+    { fields: { preset: 'thumbnail', width: '300' }, format: 'webp', width: 225, height: 150 },
+    { fields: { format: 'jpeg', quality: '40', height: '80' }, format: 'jpeg', width: 120, height: 80 },
+    { fields: { format: 'avif', width: '60' }, format: 'avif', width: 60, height: 40 },
+    { fields: { width: '5000' }, format: 'webp', width: 1200, height: 800 },
+  ];
+  test.each(cases)('$fields gives $format of $width × $height', async ({ fields, format, width, height }) => {
+    const original = await photo(1200, 800);
+    const accepted = await send(service.api, tenant.key, imagesOf(user.id), original, fields);
+    expect(accepted.status, accepted.text).toBe(202);
+    const job = await settled(service.api, tenant.key, accepted.body.job_id);
+    expect(job).toMatchObject({
+      status: 'done',
+      file_id: accepted.body.file_id,
+      original_size: original.length,
+      format,
+      width,
+      height,
+    });
+    const { bytes, type } = await delivered(accepted.body.file_id);
+    expect(bytes.length).toBe(job.compressed_size);
+    expect(job.compression_ratio).toBeCloseTo(original.length / bytes.length, 1);
+    expect(type).toBe(`image/${format}`);
+    const metadata = await sharp(bytes).metadata();
+    expect(metadata).toMatchObject({ width, height, format: format === 'avif' ? 'heif' : format });
+  });
+
+  test('the row keeps what was uploaded, and the quota is charged on it', async () => {
+    const one = await createUser(service.api, tenant.key);
+    const original = await photo(400, 300);
+    const { body } = await send(service.api, tenant.key, imagesOf(one.id), original, {
+      folder: 'photos',
+      tags: 'a,b',
+    });
+    await settled(service.api, tenant.key, body.job_id);
+    const { file } = (await service.api.get(`/project/users/${one.id}/files/${body.file_id}`, tenant.key))
+      .body;
+    expect(file).toMatchObject({
+      name: 'photo.jpg',
+      size: original.length,
+      mimeType: 'image/jpeg',
+      folder: 'photos',
+      tags: ['a', 'b'],
+    });
+    expect(file.compression).toMatchObject({ job_id: body.job_id, status: 'done' });
+    const snapshot = (await service.api.get(`/project/users/${one.id}/storage`, tenant.key)).body;
+    expect(snapshot.storageUsed).toBe(original.length);
+  });
+
+  test.each([
+    [{ preset: 'huge' }, 'preset'],
+    [{ format: 'tiff' }, 'format'],
+    [{ quality: '0' }, 'quality'],
+    [{ quality: '101' }, 'quality'],
+    [{ width: '-1' }, 'width'],
+    [{ height: 'wide' }, 'height'],
+  ])('%j is refused by name, and nothing is kept', async (fields, path) => {
+    const one = await createUser(service.api, tenant.key);
+    const reply = await send(service.api, tenant.key, imagesOf(one.id), await photo(10, 10), fields);
+    expect(reply.status).toBe(422);
+    expect(reply.body.error.details.issues[0].path).toBe(path);
+    expect((await service.api.get(`/project/users/${one.id}/storage`, tenant.key)).body.storageUsed).toBe(0);
+  });
+
+  test('what does not call itself an image is MIME_NOT_ALLOWED; the plan limits the original', async () => {
+    const other = await createTenant(service.api, admin);
+    await createPlan(service.api, other.key, { maxFileSize: 500, allowedMimes: ['image/png'] });
+    const one = await createUser(service.api, other.key);
+    const small = await picture(4, 4).png().toBuffer();
+    const codeOf = async (bytes: Buffer, type: string) =>
+      (await send(service.api, other.key, imagesOf(one.id), bytes, {}, type)).body.error?.code;
+    expect(
+      (await send(service.api, tenant.key, imagesOf(user.id), small, {}, 'text/plain')).body.error.code,
+    ).toBe('MIME_NOT_ALLOWED');
+    expect(await codeOf(await photo(4, 4), 'image/jpeg')).toBe('MIME_NOT_ALLOWED');
+    expect(await codeOf(await photo(4, 4), 'image/png')).toBe('MIME_NOT_ALLOWED');
+    expect(await codeOf(await picture(200, 200).png().toBuffer(), 'image/png')).toBe('FILE_TOO_LARGE');
+    expect(await codeOf(small, 'image/png')).toBeUndefined();
+  });
+});
+
+describe('images.job', () => {
+  test('is seen by its project and its user, and by nobody else', async () => {
+    const { body } = await send(service.api, tenant.key, imagesOf(user.id), await photo(20, 20));
+    const own = await mintToken(service.api, tenant.key, user.id, ['files:read']);
+    const stranger = await createUser(service.api, tenant.key);
+    const strangers = await mintToken(service.api, tenant.key, stranger.id, ['files:read']);
+    const other = await createTenant(service.api, admin);
+    const statusFor = async (as: string) =>
+      (await service.api.get(`/project/jobs/${body.job_id}`, as)).status;
+    expect(await statusFor(own.token)).toBe(200);
+    expect(await statusFor(strangers.token)).toBe(404);
+    expect(await statusFor(other.key)).toBe(404);
+  });
+});
+
+test('images: every hostile image ends as done or failed, and the service answers meanwhile', async () => {
+  expect(hostileImages.length).toBeGreaterThanOrEqual(40);
+  const jobs: { name: string; id: string; ends: 'done' | 'refused' }[] = [];
+  for (const { name, make, ends } of hostileImages) {
+    const reply = await send(service.api, tenant.key, imagesOf(user.id), await make(), {}, 'image/png');
+    expect(reply.status, `${name}: ${reply.text}`).toBe(202);
+    jobs.push({ name, id: reply.body.job_id, ends });
+    expect((await service.api.get('/health')).status).toBe(200);
+  }
+  for (const { name, id } of jobs) {
+    const job = await settled(service.api, tenant.key, id);
+    if (job.status === 'failed') expect(job.error, name).toMatch(/\w/);
+  }
+  const good = await send(service.api, tenant.key, imagesOf(user.id), await photo(300, 200));
+  expect((await settled(service.api, tenant.key, good.body.job_id)).status).toBe('done');
+  const failures = await rowsOf(service.databaseUrl, "select id from audit_logs where action = 'job.failed'");
+  expect(failures.length).toBeGreaterThan(0);
+}, 180_000);
+
+test('images: a file that is deleted while it is compressed leaves no object', async () => {
+  const one = await createUser(service.api, tenant.key);
+  const original = await photo(2000, 1500);
+  const uploads = await Promise.all(
+    Array.from({ length: 8 }, () => send(service.api, tenant.key, imagesOf(one.id), original)),
+  );
+  await Promise.all(
+    uploads.map(async ({ body }, at) => {
+      if (at % 2)
+        await until(
+          'the job to begin',
+          async () =>
+            (await service.api.get(`/project/jobs/${body.job_id}`, tenant.key)).body.status !== 'pending',
+        );
+      expect(
+        (await service.api.delete(`/project/users/${one.id}/files/${body.file_id}`, tenant.key)).status,
+      ).toBe(204);
+    }),
+  );
+  await until(
+    'no work to be left',
+    async () =>
+      (
+        await rowsOf(
+          service.databaseUrl,
+          "select 1 from pgboss.job where state in ('created', 'active', 'retry')",
+        )
+      ).length === 0,
+  );
+  await rowsOf(service.databaseUrl, "update doomed_objects set due_at = now() - interval '1 second'");
+  const { reap } = await import('../../src/features/files/files.reaper.ts');
+  await reap(service.pakhus.deps, new AbortController().signal);
+  const ids = new Set(uploads.map(({ body }) => body.file_id));
+  for await (const key of service.pakhus.deps.objects.list('private'))
+    expect(ids.has(key.split('/')[1])).toBe(false);
+  expect((await service.api.get(`/project/users/${one.id}/storage`, tenant.key)).body.storageUsed).toBe(0);
+});
+
+test('images: kill -9 of the worker at any moment ends in done, once, with the sizes of the first original', async () => {
+  const apart = await startTestPakhus({ ROLE: 'api', IMAGE_TIMEOUT_SECONDS: '1' });
+  const environment = {
+    ROLE: 'worker',
+    DATABASE_URL: apart.databaseUrl,
+    DATA_DIR: apart.dataDir,
+    JWT_SECRET: 'a secret that only the tests know about',
+    IMAGE_TIMEOUT_SECONDS: '1',
+    IMAGE_MAX_ATTEMPTS: '50',
+    IMAGE_CONCURRENCY: '2',
+  };
+  try {
+    const owner = await createTenant(apart.api, await adminSession(apart.api));
+    const one = await createUser(apart.api, owner.key);
+    const original = await photo(900, 700);
+    const jobs = await Promise.all(
+      Array.from(
+        { length: 12 },
+        async () => (await send(apart.api, owner.key, imagesOf(one.id), original)).body,
+      ),
+    );
+    for (let round = 0; round < 4; round += 1) {
+      const worker = await startProcess(environment);
+      await new Promise((resolve) => setTimeout(resolve, 150 + round * 120));
+      await worker.kill();
+    }
+    const worker = await startProcess(environment);
+    for (const { job_id, file_id } of jobs) {
+      const job = await settled(apart.api, owner.key, job_id);
+      expect(job).toMatchObject({ status: 'done', original_size: original.length, width: 900, height: 700 });
+      const { body } = await apart.api.get(`/project/users/${one.id}/files/${file_id}`, owner.key);
+      const bytes = Buffer.from(await (await fetch(body.file.url)).arrayBuffer());
+      expect(bytes.length).toBe(job.compressed_size);
+      expect((await sharp(bytes).metadata()).format).toBe('webp');
+    }
+    expect(await worker.stop()).toBe(0);
+    const objects = [];
+    for await (const key of apart.pakhus.deps.objects.list('private')) objects.push(key);
+    expect(objects).toHaveLength(jobs.length);
+  } finally {
+    await apart.stop();
+  }
+}, 180_000);

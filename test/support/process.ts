@@ -1,0 +1,48 @@
+// The built product as a process of its own, for tests that kill it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { dist } from './dist.ts';
+
+export interface PakhusProcess {
+  readonly child: ChildProcess;
+  /** Empty for a worker. */
+  readonly baseUrl: string;
+  /** kill -9, and gone when it resolves. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves to the exit code. */
+  stop(): Promise<number | null>;
+}
+
+export async function startProcess(environment: Record<string, string>): Promise<PakhusProcess> {
+  const child = spawn(process.execPath, [join(dist, 'main.js')], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'exit');
+  let complaints = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complaints += chunk.toString();
+  });
+  const ready = new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      const [, url = ''] = /^Pakhus is ready(?: at (\S+))?/.exec(line) ?? [];
+      if (line.startsWith('Pakhus is ready')) resolve(url);
+    });
+    exited.then(([code]) => reject(new Error(`Pakhus ended with ${code}: ${complaints}`)), reject);
+  });
+  const baseUrl = await ready;
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await exited;
+    return child.exitCode;
+  };
+  return { child, baseUrl, kill: async () => void (await end('SIGKILL')), stop: () => end('SIGTERM') };
+}
