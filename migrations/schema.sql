@@ -152,11 +152,32 @@ alter table integrations add constraint integrations_rate_limit_max_check CHECK 
 alter table integrations add constraint integrations_rate_limit_window_check CHECK ((rate_limit_window >= 1000));
 CREATE INDEX integrations_newest ON public.integrations USING btree (project_id, created_at DESC, id DESC);
 
+create table login_challenges (
+  jti uuid not null,
+  account_id uuid not null,
+  failures smallint not null default 0,
+  expires_at timestamp(3) with time zone not null
+);
+alter table login_challenges add constraint login_challenges_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table login_challenges add constraint login_challenges_pkey PRIMARY KEY (jti);
+CREATE INDEX login_challenges_expiry ON public.login_challenges USING btree (expires_at);
+CREATE INDEX login_challenges_of_account ON public.login_challenges USING btree (account_id);
+
 create table migrations (
   name text not null,
   applied_at timestamp with time zone not null default now()
 );
 alter table migrations add constraint migrations_pkey PRIMARY KEY (name);
+
+create table password_resets (
+  token_hash bytea not null,
+  account_id uuid not null,
+  expires_at timestamp(3) with time zone not null
+);
+alter table password_resets add constraint password_resets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table password_resets add constraint password_resets_pkey PRIMARY KEY (token_hash);
+CREATE INDEX password_resets_expiry ON public.password_resets USING btree (expires_at);
+CREATE INDEX password_resets_of_account ON public.password_resets USING btree (account_id);
 
 create table plans (
   id uuid not null default gen_random_uuid(),
@@ -191,6 +212,13 @@ alter table projects add constraint projects_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_rate_limit_max_check CHECK ((rate_limit_max >= 1));
 alter table projects add constraint projects_rate_limit_window_check CHECK ((rate_limit_window >= 1000));
 CREATE INDEX projects_newest ON public.projects USING btree (created_at DESC, id DESC);
+
+create table recovery_codes (
+  account_id uuid not null,
+  code_hash bytea not null
+);
+alter table recovery_codes add constraint recovery_codes_account_id_fkey FOREIGN KEY (account_id) REFERENCES two_factors(account_id) ON DELETE CASCADE;
+alter table recovery_codes add constraint recovery_codes_pkey PRIMARY KEY (account_id, code_hash);
 
 create table revoked_tokens (
   jti uuid not null,
@@ -248,6 +276,25 @@ alter table spaces add constraint spaces_project_id_user_id_id_key UNIQUE (proje
 alter table spaces add constraint spaces_used_bytes_check CHECK ((used_bytes >= 0));
 CREATE INDEX spaces_newest ON public.spaces USING btree (project_id, user_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX spaces_of_session ON public.spaces USING btree (session_jti) WHERE (session_jti IS NOT NULL);
+
+create table two_factors (
+  account_id uuid not null,
+  key_id text not null,
+  sealed_secret bytea not null,
+  activated_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now()
+);
+alter table two_factors add constraint two_factors_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table two_factors add constraint two_factors_pkey PRIMARY KEY (account_id);
+CREATE INDEX two_factors_of_key ON public.two_factors USING btree (key_id);
+
+create table used_totp_steps (
+  account_id uuid not null,
+  step bigint not null
+);
+alter table used_totp_steps add constraint used_totp_steps_account_id_fkey FOREIGN KEY (account_id) REFERENCES two_factors(account_id) ON DELETE CASCADE;
+alter table used_totp_steps add constraint used_totp_steps_pkey PRIMARY KEY (account_id, step);
+CREATE INDEX used_totp_steps_age ON public.used_totp_steps USING btree (step);
 
 create table users (
   id uuid not null default gen_random_uuid(),

@@ -326,6 +326,9 @@ describe('pinned: opening a route shows in the diff of this file', () => {
     expect(endpoints.filter(({ route }) => isPublic(route.access)).map(nameOf)).toEqual([
       'GET /health',
       'POST /auth/login',
+      'POST /auth/forgot-password',
+      'POST /auth/reset-password',
+      'POST /auth/2fa/login',
       'GET /objects/:projectId/:fileId',
     ]);
   });
@@ -353,6 +356,11 @@ describe('pinned: opening a route shows in the diff of this file', () => {
     expect(admins.map(nameOf)).toEqual([
       'POST /auth/logout',
       'GET /auth/me',
+      'PUT /auth/change-password',
+      'POST /auth/2fa/enroll',
+      'POST /auth/2fa/activate',
+      'POST /auth/2fa/disable',
+      'GET /auth/2fa/status',
       'GET /admin/projects',
       'POST /admin/projects',
       'GET /admin/projects/:projectId',
