@@ -82,6 +82,24 @@ alter table compression_jobs add constraint compression_jobs_project_id_fkey FOR
 alter table compression_jobs add constraint compression_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'done'::text, 'failed'::text])));
 CREATE INDEX compression_jobs_of_project ON public.compression_jobs USING btree (project_id);
 CREATE INDEX compression_jobs_of_status ON public.compression_jobs USING btree (status) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text, 'failed'::text]));
+CREATE TRIGGER jobs_added_or_gone AFTER INSERT OR DELETE ON public.compression_jobs FOR EACH ROW EXECUTE FUNCTION note_job();
+CREATE TRIGGER jobs_changed AFTER UPDATE OF status ON public.compression_jobs FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION note_job();
+
+create table daily_stats (
+  project_id uuid not null,
+  subject_id uuid not null,
+  day date not null,
+  requests bigint not null default 0,
+  errors bigint not null default 0,
+  uploads bigint not null default 0,
+  downloads bigint not null default 0,
+  deletes bigint not null default 0,
+  bytes_in bigint not null default 0
+);
+alter table daily_stats add constraint daily_stats_pkey PRIMARY KEY (project_id, subject_id, day);
+alter table daily_stats add constraint daily_stats_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+CREATE INDEX daily_stats_of_projects ON public.daily_stats USING btree (day) WHERE (subject_id = project_id);
+CREATE INDEX daily_stats_to_purge ON public.daily_stats USING btree (day) WHERE (subject_id <> project_id);
 
 create table doomed_objects (
   shelf text not null,
@@ -131,6 +149,16 @@ CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, transl
 CREATE INDEX files_of_tags ON public.files USING gin (tags) WHERE (tags <> '{}'::text[]);
 CREATE INDEX files_public ON public.files USING btree (user_id, created_at DESC, id DESC) WHERE (visibility = 'public'::text);
 CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> shelf);
+CREATE TRIGGER files_added AFTER INSERT ON public.files REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files();
+CREATE TRIGGER files_changed AFTER UPDATE ON public.files REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files();
+CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files();
+
+create table folded_batches (
+  id text not null,
+  folded_at timestamp(3) with time zone not null default now()
+);
+alter table folded_batches add constraint folded_batches_pkey PRIMARY KEY (id);
+CREATE INDEX folded_batches_age ON public.folded_batches USING btree (folded_at);
 
 create table integrations (
   id uuid not null default gen_random_uuid(),
@@ -237,9 +265,11 @@ create table spaces (
   password_hash text,
   session_jti uuid,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  file_count bigint not null default 0
 );
 alter table spaces add constraint spaces_external_id_unique UNIQUE (project_id, external_id);
+alter table spaces add constraint spaces_file_count_check CHECK ((file_count >= 0));
 alter table spaces add constraint spaces_limit_bytes_check CHECK ((limit_bytes >= 0));
 alter table spaces add constraint spaces_pkey PRIMARY KEY (id);
 alter table spaces add constraint spaces_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
@@ -249,6 +279,27 @@ alter table spaces add constraint spaces_used_bytes_check CHECK ((used_bytes >= 
 CREATE INDEX spaces_newest ON public.spaces USING btree (project_id, user_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX spaces_of_session ON public.spaces USING btree (session_jti) WHERE (session_jti IS NOT NULL);
 
+create table stat_deltas (
+  project_id uuid not null,
+  dimension text not null,
+  value text collate "C" not null default ''::text,
+  count bigint not null,
+  bytes bigint not null
+);
+CREATE INDEX stat_deltas_of_project ON public.stat_deltas USING btree (project_id, dimension);
+
+create table stat_totals (
+  project_id uuid not null,
+  dimension text not null,
+  value text collate "C" not null default ''::text,
+  count bigint not null,
+  bytes bigint not null
+);
+alter table stat_totals add constraint stat_totals_pkey PRIMARY KEY (project_id, dimension, value);
+CREATE INDEX stat_totals_empty ON public.stat_totals USING btree (project_id) WHERE ((count = 0) AND (bytes = 0));
+CREATE INDEX stat_totals_largest ON public.stat_totals USING btree (project_id, dimension, count DESC, value);
+CREATE INDEX stat_totals_of_installation ON public.stat_totals USING btree (dimension) WHERE (dimension = ANY (ARRAY['users'::text, 'visibility'::text, 'jobs'::text]));
+
 create table users (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,
@@ -257,16 +308,21 @@ create table users (
   active boolean not null default true,
   used_bytes bigint not null default 0,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  file_count bigint not null default 0,
+  usage_bucket integer not null default usage_bucket(used_bytes)
 );
 alter table users add constraint users_external_id_unique UNIQUE (project_id, external_id);
+alter table users add constraint users_file_count_check CHECK ((file_count >= 0));
 alter table users add constraint users_pkey PRIMARY KEY (id);
 alter table users add constraint users_plan FOREIGN KEY (project_id, plan_id) REFERENCES plans(project_id, id);
 alter table users add constraint users_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
 alter table users add constraint users_project_id_id_key UNIQUE (project_id, id);
 alter table users add constraint users_used_bytes_check CHECK ((used_bytes >= 0));
 CREATE INDEX users_newest ON public.users USING btree (project_id, created_at DESC, id DESC);
-CREATE INDEX users_of_plan ON public.users USING btree (project_id, plan_id);
+CREATE INDEX users_of_plan ON public.users USING btree (project_id, plan_id, usage_bucket);
+CREATE TRIGGER users_added AFTER INSERT ON public.users REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_users();
+CREATE TRIGGER users_gone AFTER DELETE ON public.users REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_users();
 
 CREATE OR REPLACE FUNCTION public.delete_file(project_id uuid, user_id uuid, space_id uuid, file_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
  RETURNS SETOF files
@@ -283,13 +339,71 @@ begin
     where f.project_id = $1 and f.user_id = $2 and f.id = $4 and ($3 is null or f.space_id = $3)
     returning * into gone;
   if gone.id is null then return; end if;
-  update users u set used_bytes = used_bytes - gone.size where u.id = gone.user_id and u.project_id = $1;
-  update spaces s set used_bytes = used_bytes - gone.size where s.id = gone.space_id and s.project_id = $1;
+  update users u set used_bytes = used_bytes - gone.size, file_count = file_count - 1
+    where u.id = gone.user_id and u.project_id = $1;
+  update spaces s set used_bytes = used_bytes - gone.size, file_count = file_count - 1
+    where s.id = gone.space_id and s.project_id = $1;
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
     values (gone.shelf, gone.storage_key, gone.id, now()) on conflict do nothing;
   perform record_audit($1, $5, $6, $7, $8, $9, 'file.delete', 'file', gone.id::text, gone.user_id,
     jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
   return next gone;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_files()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into stat_deltas
+      select f.project_id, d.dimension, d.value, count(*), sum(f.size)
+      from added f cross join lateral (values ('visibility', f.visibility), ('mime_type', f.mime_type),
+        ('classifier', coalesce(f.classifier, ''))) d(dimension, value)
+      group by 1, 2, 3;
+  elsif tg_op = 'DELETE' then
+    insert into stat_deltas
+      select f.project_id, d.dimension, d.value, -count(*), -sum(f.size)
+      from gone f cross join lateral (values ('visibility', f.visibility), ('mime_type', f.mime_type),
+        ('classifier', coalesce(f.classifier, ''))) d(dimension, value)
+      group by 1, 2, 3;
+  else
+    insert into stat_deltas
+      select f.project_id, d.dimension, d.value, sum(f.sign), sum(f.sign * f.size)
+      from (select 1 as sign, project_id, size, visibility, mime_type, classifier from added
+        union all select -1, project_id, size, visibility, mime_type, classifier from gone) f
+      cross join lateral (values ('visibility', f.visibility), ('mime_type', f.mime_type),
+        ('classifier', coalesce(f.classifier, ''))) d(dimension, value)
+      group by 1, 2, 3 having sum(f.sign) <> 0 or sum(f.sign * f.size) <> 0;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_job()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op <> 'INSERT' then
+    insert into stat_deltas values (old.project_id, 'jobs', old.status, -1, 0);
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into stat_deltas values (new.project_id, 'jobs', new.status, 1, 0);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_users()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into stat_deltas select project_id, 'users', '', count(*), 0 from added group by project_id;
+  else
+    insert into stat_deltas select project_id, 'users', '', -count(*), 0 from gone group by project_id;
+  end if;
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.record_audit(project_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, action text, resource_type text, resource_id text, user_id uuid, metadata jsonb)
@@ -348,9 +462,11 @@ begin
     where d.storage_key = file.storage_key and d.shelf = file.shelf and d.claimed_until is null;
   if not found then outcome := 'object lost'; return; end if;
 
-  update users set used_bytes = owner.wanted where id = file.user_id and project_id = file.project_id;
+  update users set used_bytes = owner.wanted, file_count = file_count + 1
+    where id = file.user_id and project_id = file.project_id;
   if file.space_id is not null then
-    update spaces set used_bytes = space_wanted where id = file.space_id and project_id = file.project_id;
+    update spaces set used_bytes = space_wanted, file_count = file_count + 1
+      where id = file.space_id and project_id = file.project_id;
   end if;
   insert into files select file.*;
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
@@ -360,3 +476,12 @@ begin
   outcome := 'stored';
   stored_at := file.created_at;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.usage_bucket(bytes bigint)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when bytes < 16 then bytes::integer
+    else floor(16 * ln(bytes::float8) / ln(2::float8))::integer - 48 end
+$function$;

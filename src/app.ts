@@ -9,6 +9,7 @@ import { createTokenSigner } from './contract/token.ts';
 import { ensureAdmin } from './features/accounts/accounts.service.ts';
 import { createAuditQueue } from './features/audit/audit.service.ts';
 import { createReservations } from './features/files/files.objects.ts';
+import { installationOf, startFolding } from './features/stats/stats.fold.ts';
 import { apiPrefix } from './http/route-table.ts';
 import { createHttpServer } from './http/server.ts';
 import { periodicTasks, queuedJobs } from './jobs/job-table.ts';
@@ -18,6 +19,9 @@ import { type Clock, systemClock } from './kernel/clock.ts';
 import { cursorCodec } from './kernel/cursor.ts';
 import { deriveKey, randomToken } from './kernel/secret.ts';
 import { createAdmission } from './platform/admission.ts';
+import type { Counters } from './platform/counters/counters.ts';
+import { memoryCounters } from './platform/counters/memory.ts';
+import { redisCounters } from './platform/counters/redis.ts';
 import { startEmbeddedPostgres } from './platform/db/embedded.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { type Database, openDatabase } from './platform/db/postgres.ts';
@@ -104,6 +108,9 @@ async function build(
   undo.push(() => queue.stop());
   const auditQueue = createAuditQueue(db, log);
   undo.push(() => auditQueue.flush());
+  const counters = await createCounters(redis, db, log);
+  const folding = startFolding({ db, counters, log });
+  undo.push(() => folding.stop());
   const deps: Deps = {
     settings,
     clock,
@@ -114,6 +121,8 @@ async function build(
     tokens: createTokenSigner(jwtSecret, clock),
     cursors: cursorCodec(deriveKey(jwtSecret, 'cursor')),
     auditQueue,
+    counters,
+    foldCounts: folding.fold,
     queue,
     images,
     objects,
@@ -232,6 +241,12 @@ function openSharedRedis(url: string, log: Logger, undo: Undo[]): RedisClient {
 function createLimiter(redis: RedisClient | null, clock: Clock, log: Logger): Limiter {
   const memory = memoryLimiter(clock);
   return redis ? redisLimiter(redis, memory, clock, log) : memory;
+}
+
+async function createCounters(redis: RedisClient | null, db: Database, log: Logger): Promise<Counters> {
+  const memory = memoryCounters();
+  if (!redis) return memory;
+  return redisCounters({ redis, installation: await installationOf(db, log), fallback: memory, log });
 }
 
 async function readVersion(): Promise<string> {

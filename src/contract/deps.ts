@@ -2,6 +2,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
 import type { Admission } from '../platform/admission.ts';
+import type { Counters } from '../platform/counters/counters.ts';
 import type { Database } from '../platform/db/postgres.ts';
 import type { ImageEngine } from '../platform/images/image-engine.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
@@ -24,6 +25,9 @@ export interface Deps {
   readonly tokens: TokenSigner;
   readonly cursors: CursorCodec;
   readonly auditQueue: AuditQueue;
+  readonly counters: Counters;
+  /** Brings what this process has counted into the database. */
+  readonly foldCounts: () => Promise<void>;
   readonly queue: Queue;
   readonly images: ImageEngine;
   readonly objects: ObjectStore;

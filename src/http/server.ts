@@ -2,6 +2,7 @@
 import { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
+import { countRequest } from '../features/stats/stats.count.ts';
 import { newId } from '../kernel/id.ts';
 import { allowedMethods, preflightCors } from './cors.ts';
 import { envelopeOf, hostMissing, rawRefusal, routeNotFound, toPakhusError } from './error-reply.ts';
@@ -10,6 +11,13 @@ import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { pipelineOf } from './pipeline.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** It is in the numbers. */
+    counted: boolean;
+  }
+}
 
 export interface HttpServer {
   readonly instance: FastifyInstance;
@@ -52,11 +60,17 @@ export function createHttpServer(deps: Deps): HttpServer {
   instance.server.on('checkExpectation', ({ socket }) => socket.end(rawRefusal('EXPECTATION')));
 
   instance.decorateRequest('admission', null);
-  // These two await nothing: as async functions they would cost every request a promise each.
+  instance.decorateRequest('counted', false);
+  // These await nothing: as async functions they would cost every request a promise each.
   instance.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(deps, request, reply);
     if (draining) reply.header('connection', 'close');
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
+    done();
+  });
+  // Before the answer leaves: whoever has it in hand is in the numbers already.
+  instance.addHook('onSend', (request, reply, _payload, done) => {
+    count(deps, request, reply);
     done();
   });
   instance.addHook('onResponse', (request, reply, done) => {
@@ -137,6 +151,14 @@ function answerPreflight(deps: Deps, request: FastifyRequest, reply: FastifyRepl
   reply.header('access-control-allow-headers', wanted ?? 'authorization, content-type, x-request-id');
   reply.header('access-control-max-age', 600);
   return reply.code(204).send();
+}
+
+/** Once, also where sending has failed and an error is sent instead. */
+function count(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
+  const { admission, counted } = request;
+  if (counted || !admission?.actor) return;
+  request.counted = true;
+  countRequest(deps, admission.actor, admission.subject?.id ?? null, reply.statusCode);
 }
 
 const restPatienceMs = 10_000;
