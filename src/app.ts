@@ -10,6 +10,8 @@ import { ensureAdmin } from './features/accounts/accounts.service.ts';
 import { createAuditQueue } from './features/audit/audit.service.ts';
 import { createReservations } from './features/files/files.objects.ts';
 import { installationOf, startFolding } from './features/stats/stats.fold.ts';
+import { registerGauges } from './features/stats/stats.metrics.ts';
+import { startMetricsServer } from './http/metrics-server.ts';
 import { apiPrefix } from './http/route-table.ts';
 import { createHttpServer } from './http/server.ts';
 import { periodicTasks, queuedJobs } from './jobs/job-table.ts';
@@ -31,11 +33,14 @@ import type { Limiter } from './platform/limits/limiter.ts';
 import { memoryLimiter } from './platform/limits/memory.ts';
 import { redisLimiter } from './platform/limits/redis.ts';
 import type { Logger } from './platform/log.ts';
+import { createMetrics } from './platform/metrics.ts';
 import { createDiskStore } from './platform/objects/disk.ts';
 import { verifyDownloadUrl } from './platform/objects/disk-url.ts';
+import { measuredStore } from './platform/objects/measured.ts';
 import type { ObjectStore } from './platform/objects/object-store.ts';
 import { createS3Store } from './platform/objects/s3.ts';
 import { createPasswords } from './platform/passwords.ts';
+import { watchProcess } from './platform/process-metrics.ts';
 import { openQueue } from './platform/queue/queue.ts';
 import { openRedis, type RedisClient } from './platform/redis.ts';
 import { secretFromFile } from './platform/secret-file.ts';
@@ -43,6 +48,8 @@ import { secretFromFile } from './platform/secret-file.ts';
 export interface Pakhus {
   /** Ends in /api/v1; null for a process that only works in the background. */
   readonly baseUrl: string | null;
+  /** Where Prometheus reads; null when METRICS_PORT is not set. */
+  readonly metricsUrl: string | null;
   /** The admin's password, where this start made it up. */
   readonly newAdminPassword: string | null;
   readonly deps: Deps;
@@ -94,7 +101,8 @@ async function build(
   );
   const redis = settings.REDIS_URL === null ? null : openSharedRedis(settings.REDIS_URL, log, undo);
   const downloadSecret = deriveKey(jwtSecret, 'download');
-  const objects = await openObjects(settings, downloadSecret, clock, undo);
+  const metrics = createMetrics();
+  const objects = measuredStore(await openObjects(settings, downloadSecret, clock, undo), metrics);
   const images = createImageEngine({
     concurrency: settings.IMAGE_CONCURRENCY ?? availableParallelism(),
     timeoutSeconds: settings.IMAGE_TIMEOUT_SECONDS,
@@ -123,6 +131,7 @@ async function build(
     auditQueue,
     counters,
     foldCounts: folding.fold,
+    metrics,
     queue,
     images,
     objects,
@@ -141,7 +150,10 @@ async function build(
     const schedule = startSchedule(deps, periodicTasks);
     undo.push(() => schedule.stop());
   }
-  return { deps, newAdminPassword, baseUrl: settings.ROLE === 'worker' ? null : await listen(deps, undo) };
+  const baseUrl = settings.ROLE === 'worker' ? null : await listen(deps, undo);
+  const metricsUrl =
+    settings.METRICS_PORT === null ? null : await exposeMetrics(deps, settings.METRICS_PORT, undo);
+  return { deps, newAdminPassword, baseUrl, metricsUrl };
 }
 
 async function listen(deps: Deps, undo: Undo[]): Promise<string> {
@@ -149,6 +161,20 @@ async function listen(deps: Deps, undo: Undo[]): Promise<string> {
   const address = await server.listen(deps.settings.HOST, deps.settings.PORT);
   undo.push(() => server.close());
   return `${deps.settings.PUBLIC_URL ?? address}${apiPrefix}`;
+}
+
+async function exposeMetrics(
+  { metrics, db, settings, log }: Deps,
+  port: number,
+  undo: Undo[],
+): Promise<string> {
+  const unwatch = watchProcess(metrics);
+  undo.push(async () => unwatch());
+  registerGauges(metrics, db);
+  const server = await startMetricsServer(metrics, settings.HOST, port);
+  undo.push(() => server.close());
+  log.info({ url: server.url }, 'metrics are served');
+  return server.url;
 }
 
 async function openMigratedDatabase(settings: Settings, log: Logger, undo: Undo[]): Promise<Database> {

@@ -7,6 +7,7 @@ import type { Database } from '../platform/db/postgres.ts';
 import type { ImageEngine } from '../platform/images/image-engine.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
 import type { Logger } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
 import type { DownloadClaims } from '../platform/objects/disk-url.ts';
 import type { ObjectStore, Shelf } from '../platform/objects/object-store.ts';
 import type { Passwords } from '../platform/passwords.ts';
@@ -28,6 +29,7 @@ export interface Deps {
   readonly counters: Counters;
   /** Brings what this process has counted into the database. */
   readonly foldCounts: () => Promise<void>;
+  readonly metrics: Metrics;
   readonly queue: Queue;
   readonly images: ImageEngine;
   readonly objects: ObjectStore;

@@ -4,6 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Deps } from '../contract/deps.ts';
 import { countRequest } from '../features/stats/stats.count.ts';
 import { newId } from '../kernel/id.ts';
+import { type Histogram, latencyBounds } from '../platform/metrics.ts';
 import { allowedMethods, preflightCors } from './cors.ts';
 import { envelopeOf, hostMissing, rawRefusal, routeNotFound, toPakhusError } from './error-reply.ts';
 import { readJsonBody } from './json-body.ts';
@@ -13,6 +14,9 @@ import { pipelineOf } from './pipeline.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    routeId?: string;
+  }
   interface FastifyRequest {
     /** It is in the numbers. */
     counted: boolean;
@@ -57,6 +61,11 @@ export function createHttpServer(deps: Deps): HttpServer {
     http: { headersTimeout: 20_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
   });
   let draining = false;
+  const latency = deps.metrics.histogram(
+    'pakhus_http_request_seconds',
+    'Time from a request to the end of its answer.',
+    latencyBounds,
+  );
   instance.server.on('checkExpectation', ({ socket }) => socket.end(rawRefusal('EXPECTATION')));
 
   instance.decorateRequest('admission', null);
@@ -76,6 +85,7 @@ export function createHttpServer(deps: Deps): HttpServer {
   instance.addHook('onResponse', (request, reply, done) => {
     if (!request.raw.complete) boundRest(request);
     logRequest(deps, request, reply);
+    measure(latency, request, reply);
     done();
   });
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
@@ -111,6 +121,7 @@ function addRoute(instance: FastifyInstance, deps: Deps, endpoint: Endpoint): vo
     url: `${apiPrefix}${endpoint.path}`,
     onRequest: pipeline.admit,
     handler: pipeline.handle,
+    config: { routeId: route.id },
     schema: body ? { response: { [status]: body } } : {},
   });
 }
@@ -159,6 +170,21 @@ function count(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
   if (counted || !admission?.actor) return;
   request.counted = true;
   countRequest(deps, admission.actor, admission.subject?.id ?? null, reply.statusCode);
+}
+
+const knownMethods: ReadonlySet<string> = new Set(allowedMethods.split(', '));
+
+/** By the route's own name: paths hold ids, of which there is no end. */
+function measure(latency: Histogram, request: FastifyRequest, reply: FastifyReply): void {
+  const { method } = request;
+  latency.observe(
+    {
+      route: request.routeOptions.config.routeId ?? 'other',
+      method: knownMethods.has(method) ? method : 'other',
+      status: `${Math.floor(reply.statusCode / 100)}xx`,
+    },
+    reply.elapsedTime / 1000,
+  );
 }
 
 const restPatienceMs = 10_000;
