@@ -149,9 +149,9 @@ CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, transl
 CREATE INDEX files_of_tags ON public.files USING gin (tags) WHERE (tags <> '{}'::text[]);
 CREATE INDEX files_public ON public.files USING btree (user_id, created_at DESC, id DESC) WHERE (visibility = 'public'::text);
 CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> shelf);
-CREATE TRIGGER files_added AFTER INSERT ON public.files REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files();
-CREATE TRIGGER files_changed AFTER UPDATE ON public.files REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files();
-CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files();
+CREATE TRIGGER files_added AFTER INSERT ON public.files FOR EACH ROW EXECUTE FUNCTION note_file();
+CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file();
+CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files_gone();
 
 create table folded_batches (
   id text not null,
@@ -350,32 +350,32 @@ begin
   return next gone;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.note_files()
+CREATE OR REPLACE FUNCTION public.note_file()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  if tg_op = 'INSERT' then
-    insert into stat_deltas
-      select f.project_id, d.dimension, d.value, count(*), sum(f.size)
-      from added f cross join lateral (values ('visibility', f.visibility), ('mime_type', f.mime_type),
-        ('classifier', coalesce(f.classifier, ''))) d(dimension, value)
-      group by 1, 2, 3;
-  elsif tg_op = 'DELETE' then
-    insert into stat_deltas
-      select f.project_id, d.dimension, d.value, -count(*), -sum(f.size)
-      from gone f cross join lateral (values ('visibility', f.visibility), ('mime_type', f.mime_type),
-        ('classifier', coalesce(f.classifier, ''))) d(dimension, value)
-      group by 1, 2, 3;
-  else
-    insert into stat_deltas
-      select f.project_id, d.dimension, d.value, sum(f.sign), sum(f.sign * f.size)
-      from (select 1 as sign, project_id, size, visibility, mime_type, classifier from added
-        union all select -1, project_id, size, visibility, mime_type, classifier from gone) f
-      cross join lateral (values ('visibility', f.visibility), ('mime_type', f.mime_type),
-        ('classifier', coalesce(f.classifier, ''))) d(dimension, value)
-      group by 1, 2, 3 having sum(f.sign) <> 0 or sum(f.sign * f.size) <> 0;
+  if tg_op = 'UPDATE' then
+    insert into stat_deltas values (old.project_id, 'visibility', old.visibility, -1, -old.size),
+      (old.project_id, 'mime_type', old.mime_type, -1, -old.size),
+      (old.project_id, 'classifier', coalesce(old.classifier, ''), -1, -old.size);
   end if;
+  insert into stat_deltas values (new.project_id, 'visibility', new.visibility, 1, new.size),
+    (new.project_id, 'mime_type', new.mime_type, 1, new.size),
+    (new.project_id, 'classifier', coalesce(new.classifier, ''), 1, new.size);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_files_gone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into stat_deltas
+    select f.project_id, d.dimension, d.value, -count(*), -sum(f.size)
+    from gone f cross join lateral (values ('visibility', f.visibility), ('mime_type', f.mime_type),
+      ('classifier', coalesce(f.classifier, ''))) d(dimension, value)
+    group by 1, 2, 3;
   return null;
 end $function$;
 

@@ -80,7 +80,7 @@ export function createHttpServer(deps: Deps): HttpServer {
   // Before the answer leaves: whoever has it in hand is in the numbers already.
   instance.addHook('onSend', (request, reply, _payload, done) => {
     count(deps, request, reply);
-    done();
+    deps.counters.whenSent(done);
   });
   instance.addHook('onResponse', (request, reply, done) => {
     if (!request.raw.complete) boundRest(request);

@@ -22,7 +22,7 @@ export function startFolding({ db, counters, log }: Pick<Deps, 'db' | 'counters'
   const complain = (error: unknown) => log.warn({ err: error }, 'counts wait for the database');
   const tick = async () => {
     await fold().catch(complain);
-    await foldTotals(db).catch(complain);
+    await foldAllTotals(db).catch(complain);
   };
   let ticking: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
@@ -38,6 +38,10 @@ export function startFolding({ db, counters, log }: Pick<Deps, 'db' | 'counters'
       });
     },
   };
+}
+
+async function foldAllTotals(db: Database): Promise<void> {
+  while ((await foldTotals(db)) === deltasMax);
 }
 
 /** One instance at a time. Resolves to how many deltas went into the totals. */

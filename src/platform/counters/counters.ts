@@ -29,6 +29,8 @@ export type ApplyBatch = (batch: Batch) => Promise<void>;
 export interface Counters {
   /** Adds the amounts to each key. Never waits and never throws: it is part of every request. */
   add(keys: readonly CountKey[], amounts: Amounts): void;
+  /** Calls back, within this turn of the event loop, once what was added is where it will be kept. */
+  whenSent(done: () => void): void;
   /**
    * Hands on everything counted before the call. A batch is forgotten once `apply` has resolved; one that it
    * rejected is handed on again later, under the same id, and so may be one that it had applied.
@@ -36,6 +38,20 @@ export interface Counters {
   drain(apply: ApplyBatch): Promise<void>;
   /** The last drain: also what waits for a part that is away. */
   close(apply: ApplyBatch): Promise<void>;
+}
+
+export type Tally = CountRow & Record<CounterName, number>;
+
+export function addTo(tallies: Map<string, Tally>, keys: readonly CountKey[], amounts: Amounts): void {
+  for (const key of keys) {
+    const name = keyOf(key);
+    let tally = tallies.get(name);
+    if (!tally) {
+      tally = { ...nothingCounted, ...key };
+      tallies.set(name, tally);
+    }
+    for (const counter of counterNames) tally[counter] += amounts[counter] ?? 0;
+  }
 }
 
 /** So many rows at most are applied in one statement. */

@@ -1,18 +1,6 @@
 // Counts within one process. One that dies loses what it counted since the last drain.
 import { newId } from '../../kernel/id.ts';
-import {
-  type ApplyBatch,
-  type Batch,
-  batchesOf,
-  type CounterName,
-  type Counters,
-  type CountRow,
-  counterNames,
-  keyOf,
-  nothingCounted,
-} from './counters.ts';
-
-type Tally = CountRow & Record<CounterName, number>;
+import { type ApplyBatch, addTo, type Batch, batchesOf, type Counters, type Tally } from './counters.ts';
 
 export function memoryCounters(): Counters {
   let live = new Map<string, Tally>();
@@ -36,17 +24,8 @@ export function memoryCounters(): Counters {
     return drained;
   };
   return {
-    add(keys, amounts) {
-      for (const key of keys) {
-        const name = keyOf(key);
-        let tally = live.get(name);
-        if (!tally) {
-          tally = { ...nothingCounted, ...key };
-          live.set(name, tally);
-        }
-        for (const counter of counterNames) tally[counter] += amounts[counter] ?? 0;
-      }
-    },
+    add: (keys, amounts) => addTo(live, keys, amounts),
+    whenSent: (done) => done(),
     drain,
     close: drain,
   };

@@ -1,23 +1,24 @@
 // Counts that instances share through Redis, where they outlive the process that counted.
 //
-// A count leaves for Redis before its request is answered. Every sending of an instance has a number, and Redis
-// applies the numbers in order and each once: after a lost connection whatever has no answer is simply sent
-// again. To drain, the live hash is renamed to a batch, which is deleted only after it was applied, by whichever
+// A count leaves for Redis before its request is answered; what one turn of the event loop counts leaves in one
+// sending, since a command costs the process more than everything else about counting. Every sending of an
+// instance has a number, and Redis applies the numbers in order and each once: after a lost connection whatever
+// has no answer is simply sent again. To drain, the live hash is renamed to a batch, which is deleted only after it was applied, by whichever
 // instance comes first. While Redis is away counts stay in this process, and are drained from there.
 import { newId } from '../../kernel/id.ts';
 import type { Logger } from '../log.ts';
 import type { RedisClient } from '../redis.ts';
 import {
-  type Amounts,
   type ApplyBatch,
+  addTo,
   batchesOf,
   type CounterName,
   type Counters,
-  type CountKey,
   type CountRow,
   counterNames,
   keyOf,
   nothingCounted,
+  type Tally,
 } from './counters.ts';
 
 /** A number that came before is skipped; one that comes too early waits for those before it. */
@@ -41,10 +42,10 @@ return redis.call('SMEMBERS', KEYS[3])`;
 const closingTries = 10;
 const closingPauseMs = 200;
 
-interface Sending {
-  readonly keys: readonly CountKey[];
-  readonly amounts: Amounts;
-}
+/** What leaves in one command. */
+const sendingRowsMax = 1_000;
+
+type Sending = readonly CountRow[];
 
 export interface RedisCountersOptions {
   readonly redis: RedisClient;
@@ -65,10 +66,13 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
   let nextNumber = 0;
   const inFlight = new Set<Promise<unknown>>();
   let troubled = false;
+  /** Of this turn of the event loop, and who waits for it to leave. */
+  let fresh = new Map<string, Tally>();
+  let waiting: (() => void)[] = [];
 
-  const evalCount = (number: number, { keys, amounts }: Sending) =>
+  const evalCount = (number: number, sending: Sending) =>
     redis
-      .eval(countScript, 2, seen, live, number, ...fieldsOf(keys, amounts))
+      .eval(countScript, 2, seen, live, number, ...sending.flatMap(fieldsOf))
       .then(() => unanswered.delete(number));
 
   const send = (sending: Sending) => {
@@ -81,6 +85,21 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
     });
     inFlight.add(sent);
     sent.finally(() => inFlight.delete(sent));
+  };
+
+  const keepHere = (sending: Sending) => {
+    for (const row of sending) fallback.add([keyFieldsOf(row)], row);
+  };
+
+  const flush = () => {
+    const [sending, told] = [[...fresh.values()], waiting];
+    fresh = new Map();
+    waiting = [];
+    if (sending.length > 0) {
+      if (troubled || redis.status !== 'ready') keepHere(sending);
+      else send(sending);
+    }
+    for (const done of told) done();
   };
 
   /** Sends again, one by one and in order, what may or may not have been counted. */
@@ -123,14 +142,21 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
 
   return {
     add(keys, amounts) {
-      if (troubled || redis.status !== 'ready') fallback.add(keys, amounts);
-      else send({ keys, amounts });
+      if (fresh.size === 0) setImmediate(flush);
+      addTo(fresh, keys, amounts);
+      if (fresh.size >= sendingRowsMax) flush();
+    },
+    whenSent(done) {
+      if (fresh.size === 0) done();
+      else waiting.push(done);
     },
     async drain(apply) {
+      flush();
       await drainRedis(apply);
       await fallback.drain(apply);
     },
     async close(apply) {
+      flush();
       while (inFlight.size > 0) await Promise.all(inFlight);
       let drained = await drainRedis(apply);
       for (let tries = 1; !drained && tries < closingTries && unanswered.size > 0; tries += 1) {
@@ -139,23 +165,18 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
       }
       if (drained) await redis.del(seen).catch(() => undefined);
       // Redis went away with these and is still away: what it may have counted is most likely gone with it.
-      for (const { keys, amounts } of unanswered.values()) fallback.add(keys, amounts);
+      for (const sending of unanswered.values()) keepHere(sending);
       unanswered.clear();
       await fallback.close(apply);
     },
   };
 }
 
-function fieldsOf(keys: readonly CountKey[], amounts: Amounts): (string | number)[] {
-  const fields: (string | number)[] = [];
-  for (const key of keys) {
-    const name = keyOf(key);
-    for (const counter of counterNames) {
-      const amount = amounts[counter];
-      if (amount !== undefined && amount !== 0) fields.push(`${name}|${counter}`, amount);
-    }
-  }
-  return fields;
+const keyFieldsOf = ({ projectId, subjectId, day }: CountRow) => ({ projectId, subjectId, day });
+
+function fieldsOf(row: CountRow): (string | number)[] {
+  const name = keyOf(row);
+  return counterNames.flatMap((counter) => (row[counter] === 0 ? [] : [`${name}|${counter}`, row[counter]]));
 }
 
 function rowsOf(fields: Readonly<Record<string, string>>): CountRow[] {
