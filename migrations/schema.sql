@@ -82,6 +82,24 @@ alter table compression_jobs add constraint compression_jobs_project_id_fkey FOR
 alter table compression_jobs add constraint compression_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'done'::text, 'failed'::text])));
 CREATE INDEX compression_jobs_of_project ON public.compression_jobs USING btree (project_id);
 CREATE INDEX compression_jobs_of_status ON public.compression_jobs USING btree (status) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text, 'failed'::text]));
+CREATE TRIGGER jobs_added_or_gone AFTER INSERT OR DELETE ON public.compression_jobs FOR EACH ROW EXECUTE FUNCTION note_job();
+CREATE TRIGGER jobs_changed AFTER UPDATE OF status ON public.compression_jobs FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION note_job();
+
+create table daily_stats (
+  project_id uuid not null,
+  subject_id uuid not null,
+  day date not null,
+  requests bigint not null default 0,
+  errors bigint not null default 0,
+  uploads bigint not null default 0,
+  downloads bigint not null default 0,
+  deletes bigint not null default 0,
+  bytes_in bigint not null default 0
+);
+alter table daily_stats add constraint daily_stats_pkey PRIMARY KEY (project_id, subject_id, day);
+alter table daily_stats add constraint daily_stats_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+CREATE INDEX daily_stats_of_projects ON public.daily_stats USING btree (day) WHERE (subject_id = project_id);
+CREATE INDEX daily_stats_to_purge ON public.daily_stats USING btree (day) WHERE (subject_id <> project_id);
 
 create table doomed_objects (
   shelf text not null,
@@ -131,6 +149,16 @@ CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, transl
 CREATE INDEX files_of_tags ON public.files USING gin (tags) WHERE (tags <> '{}'::text[]);
 CREATE INDEX files_public ON public.files USING btree (user_id, created_at DESC, id DESC) WHERE (visibility = 'public'::text);
 CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> shelf);
+CREATE TRIGGER files_added AFTER INSERT ON public.files FOR EACH ROW EXECUTE FUNCTION note_file();
+CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file();
+CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files_gone();
+
+create table folded_batches (
+  id text not null,
+  folded_at timestamp(3) with time zone not null default now()
+);
+alter table folded_batches add constraint folded_batches_pkey PRIMARY KEY (id);
+CREATE INDEX folded_batches_age ON public.folded_batches USING btree (folded_at);
 
 create table integrations (
   id uuid not null default gen_random_uuid(),
@@ -265,9 +293,11 @@ create table spaces (
   password_hash text,
   session_jti uuid,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  file_count bigint not null default 0
 );
 alter table spaces add constraint spaces_external_id_unique UNIQUE (project_id, external_id);
+alter table spaces add constraint spaces_file_count_check CHECK ((file_count >= 0));
 alter table spaces add constraint spaces_limit_bytes_check CHECK ((limit_bytes >= 0));
 alter table spaces add constraint spaces_pkey PRIMARY KEY (id);
 alter table spaces add constraint spaces_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
@@ -276,6 +306,27 @@ alter table spaces add constraint spaces_project_id_user_id_id_key UNIQUE (proje
 alter table spaces add constraint spaces_used_bytes_check CHECK ((used_bytes >= 0));
 CREATE INDEX spaces_newest ON public.spaces USING btree (project_id, user_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX spaces_of_session ON public.spaces USING btree (session_jti) WHERE (session_jti IS NOT NULL);
+
+create table stat_deltas (
+  project_id uuid not null,
+  dimension text not null,
+  value text collate "C" not null default ''::text,
+  count bigint not null,
+  bytes bigint not null
+);
+CREATE INDEX stat_deltas_of_project ON public.stat_deltas USING btree (project_id, dimension);
+
+create table stat_totals (
+  project_id uuid not null,
+  dimension text not null,
+  value text collate "C" not null default ''::text,
+  count bigint not null,
+  bytes bigint not null
+);
+alter table stat_totals add constraint stat_totals_pkey PRIMARY KEY (project_id, dimension, value);
+CREATE INDEX stat_totals_empty ON public.stat_totals USING btree (project_id) WHERE ((count = 0) AND (bytes = 0));
+CREATE INDEX stat_totals_largest ON public.stat_totals USING btree (project_id, dimension, count DESC, value);
+CREATE INDEX stat_totals_of_installation ON public.stat_totals USING btree (dimension) WHERE (dimension = ANY (ARRAY['users'::text, 'visibility'::text, 'jobs'::text]));
 
 create table two_factors (
   account_id uuid not null,
@@ -304,16 +355,21 @@ create table users (
   active boolean not null default true,
   used_bytes bigint not null default 0,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  file_count bigint not null default 0,
+  usage_bucket integer not null default usage_bucket(used_bytes)
 );
 alter table users add constraint users_external_id_unique UNIQUE (project_id, external_id);
+alter table users add constraint users_file_count_check CHECK ((file_count >= 0));
 alter table users add constraint users_pkey PRIMARY KEY (id);
 alter table users add constraint users_plan FOREIGN KEY (project_id, plan_id) REFERENCES plans(project_id, id);
 alter table users add constraint users_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
 alter table users add constraint users_project_id_id_key UNIQUE (project_id, id);
 alter table users add constraint users_used_bytes_check CHECK ((used_bytes >= 0));
 CREATE INDEX users_newest ON public.users USING btree (project_id, created_at DESC, id DESC);
-CREATE INDEX users_of_plan ON public.users USING btree (project_id, plan_id);
+CREATE INDEX users_of_plan ON public.users USING btree (project_id, plan_id, usage_bucket);
+CREATE TRIGGER users_added AFTER INSERT ON public.users REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_users();
+CREATE TRIGGER users_gone AFTER DELETE ON public.users REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_users();
 
 CREATE OR REPLACE FUNCTION public.delete_file(project_id uuid, user_id uuid, space_id uuid, file_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
  RETURNS SETOF files
@@ -322,7 +378,6 @@ AS $function$
 declare
   gone files;
 begin
-  perform from projects p where p.id = $1 for key share;
   perform from users u where u.project_id = $1 and u.id = $2 for no key update;
   -- The space before the file: the order of locks.
   perform from spaces s where s.project_id = $1
@@ -331,13 +386,71 @@ begin
     where f.project_id = $1 and f.user_id = $2 and f.id = $4 and ($3 is null or f.space_id = $3)
     returning * into gone;
   if gone.id is null then return; end if;
-  update users u set used_bytes = used_bytes - gone.size where u.id = gone.user_id and u.project_id = $1;
-  update spaces s set used_bytes = used_bytes - gone.size where s.id = gone.space_id and s.project_id = $1;
+  update users u set used_bytes = used_bytes - gone.size, file_count = file_count - 1
+    where u.id = gone.user_id and u.project_id = $1;
+  update spaces s set used_bytes = used_bytes - gone.size, file_count = file_count - 1
+    where s.id = gone.space_id and s.project_id = $1;
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
     values (gone.shelf, gone.storage_key, gone.id, now()) on conflict do nothing;
   perform record_audit($1, $5, $6, $7, $8, $9, 'file.delete', 'file', gone.id::text, gone.user_id,
     jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
   return next gone;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' then
+    insert into stat_deltas values (old.project_id, 'visibility', old.visibility, -1, -old.size),
+      (old.project_id, 'mime_type', old.mime_type, -1, -old.size),
+      (old.project_id, 'classifier', coalesce(old.classifier, ''), -1, -old.size);
+  end if;
+  insert into stat_deltas values (new.project_id, 'visibility', new.visibility, 1, new.size),
+    (new.project_id, 'mime_type', new.mime_type, 1, new.size),
+    (new.project_id, 'classifier', coalesce(new.classifier, ''), 1, new.size);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_files_gone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into stat_deltas
+    select f.project_id, d.dimension, d.value, -count(*), -sum(f.size)
+    from gone f cross join lateral (values ('visibility', f.visibility), ('mime_type', f.mime_type),
+      ('classifier', coalesce(f.classifier, ''))) d(dimension, value)
+    group by 1, 2, 3;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_job()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op <> 'INSERT' then
+    insert into stat_deltas values (old.project_id, 'jobs', old.status, -1, 0);
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into stat_deltas values (new.project_id, 'jobs', new.status, 1, 0);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_users()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into stat_deltas select project_id, 'users', '', count(*), 0 from added group by project_id;
+  else
+    insert into stat_deltas select project_id, 'users', '', -count(*), 0 from gone group by project_id;
+  end if;
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.record_audit(project_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, action text, resource_type text, resource_id text, user_id uuid, metadata jsonb)
@@ -376,8 +489,6 @@ declare
   space_wanted bigint;
   space_limit bigint;
 begin
-  -- Before the user: the file's row will refer to the project, whose deletion goes through its users.
-  perform from projects p where p.id = file.project_id for key share;
   select u.active, u.used_bytes + file.size as wanted, p.storage_limit into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))
@@ -398,9 +509,11 @@ begin
     where d.storage_key = file.storage_key and d.shelf = file.shelf and d.claimed_until is null;
   if not found then outcome := 'object lost'; return; end if;
 
-  update users set used_bytes = owner.wanted where id = file.user_id and project_id = file.project_id;
+  update users set used_bytes = owner.wanted, file_count = file_count + 1
+    where id = file.user_id and project_id = file.project_id;
   if file.space_id is not null then
-    update spaces set used_bytes = space_wanted where id = file.space_id and project_id = file.project_id;
+    update spaces set used_bytes = space_wanted, file_count = file_count + 1
+      where id = file.space_id and project_id = file.project_id;
   end if;
   insert into files select file.*;
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
@@ -410,3 +523,12 @@ begin
   outcome := 'stored';
   stored_at := file.created_at;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.usage_bucket(bytes bigint)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when bytes < 16 then bytes::integer
+    else floor(16 * ln(bytes::float8) / ln(2::float8))::integer - 48 end
+$function$;

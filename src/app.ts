@@ -10,6 +10,9 @@ import { createTokenSigner } from './contract/token.ts';
 import { ensureAdmin } from './features/accounts/accounts.service.ts';
 import { createAuditQueue } from './features/audit/audit.service.ts';
 import { createReservations } from './features/files/files.objects.ts';
+import { installationOf, startFolding } from './features/stats/stats.fold.ts';
+import { registerGauges } from './features/stats/stats.metrics.ts';
+import { startMetricsServer } from './http/metrics-server.ts';
 import { apiPrefix } from './http/route-table.ts';
 import { createHttpServer } from './http/server.ts';
 import { periodicTasks, queuedJobs } from './jobs/job-table.ts';
@@ -20,6 +23,9 @@ import { cursorCodec } from './kernel/cursor.ts';
 import { createSealer, type Sealer } from './kernel/sealed.ts';
 import { deriveKey, randomToken } from './kernel/secret.ts';
 import { createAdmission } from './platform/admission.ts';
+import type { Counters } from './platform/counters/counters.ts';
+import { memoryCounters } from './platform/counters/memory.ts';
+import { redisCounters } from './platform/counters/redis.ts';
 import { startEmbeddedPostgres } from './platform/db/embedded.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { type Database, openDatabase } from './platform/db/postgres.ts';
@@ -32,11 +38,14 @@ import type { Logger } from './platform/log.ts';
 import type { Mailer } from './platform/mail/mailer.ts';
 import { createOutbox } from './platform/mail/outbox.ts';
 import { createSmtpMailer } from './platform/mail/smtp.ts';
+import { createMetrics } from './platform/metrics.ts';
 import { createDiskStore } from './platform/objects/disk.ts';
 import { verifyDownloadUrl } from './platform/objects/disk-url.ts';
+import { measuredStore } from './platform/objects/measured.ts';
 import type { ObjectStore } from './platform/objects/object-store.ts';
 import { createS3Store } from './platform/objects/s3.ts';
 import { createPasswords } from './platform/passwords.ts';
+import { watchProcess } from './platform/process-metrics.ts';
 import { openQueue } from './platform/queue/queue.ts';
 import { openRedis, type RedisClient } from './platform/redis.ts';
 import { secretFromFile } from './platform/secret-file.ts';
@@ -44,6 +53,8 @@ import { secretFromFile } from './platform/secret-file.ts';
 export interface Pakhus {
   /** Ends in /api/v1; null for a process that only works in the background. */
   readonly baseUrl: string | null;
+  /** Where Prometheus reads; null when METRICS_PORT is not set. */
+  readonly metricsUrl: string | null;
   /** The admin's password, where this start made it up. */
   readonly newAdminPassword: string | null;
   readonly deps: Deps;
@@ -95,7 +106,8 @@ async function build(
   );
   const redis = settings.REDIS_URL === null ? null : openSharedRedis(settings.REDIS_URL, log, undo);
   const downloadSecret = deriveKey(jwtSecret, 'download');
-  const objects = await openObjects(settings, downloadSecret, clock, undo);
+  const metrics = createMetrics();
+  const objects = measuredStore(await openObjects(settings, downloadSecret, clock, undo), metrics);
   const images = createImageEngine({
     concurrency: settings.IMAGE_CONCURRENCY ?? availableParallelism(),
     timeoutSeconds: settings.IMAGE_TIMEOUT_SECONDS,
@@ -109,6 +121,9 @@ async function build(
   undo.push(() => queue.stop());
   const auditQueue = createAuditQueue(db, log);
   undo.push(() => auditQueue.flush());
+  const counters = await createCounters(redis, db, log);
+  const folding = startFolding({ db, counters, log });
+  undo.push(() => folding.stop());
   const deps: Deps = {
     settings,
     clock,
@@ -121,6 +136,9 @@ async function build(
     mailer: openMailer(settings, log),
     cursors: cursorCodec(deriveKey(jwtSecret, 'cursor')),
     auditQueue,
+    counters,
+    foldCounts: folding.fold,
+    metrics,
     queue,
     images,
     objects,
@@ -138,7 +156,10 @@ async function build(
     const schedule = startSchedule(deps, periodicTasks);
     undo.push(() => schedule.stop());
   }
-  return { deps, newAdminPassword, baseUrl: settings.ROLE === 'worker' ? null : await listen(deps, undo) };
+  const baseUrl = settings.ROLE === 'worker' ? null : await listen(deps, undo);
+  const metricsUrl =
+    settings.METRICS_PORT === null ? null : await exposeMetrics(deps, settings.METRICS_PORT, undo);
+  return { deps, newAdminPassword, baseUrl, metricsUrl };
 }
 
 async function listen(deps: Deps, undo: Undo[]): Promise<string> {
@@ -146,6 +167,20 @@ async function listen(deps: Deps, undo: Undo[]): Promise<string> {
   const address = await server.listen(deps.settings.HOST, deps.settings.PORT);
   undo.push(() => server.close());
   return `${deps.settings.PUBLIC_URL ?? address}${apiPrefix}`;
+}
+
+async function exposeMetrics(
+  { metrics, db, settings, log }: Deps,
+  port: number,
+  undo: Undo[],
+): Promise<string> {
+  const unwatch = watchProcess(metrics);
+  undo.push(async () => unwatch());
+  registerGauges(metrics, db);
+  const server = await startMetricsServer(metrics, settings.HOST, port);
+  undo.push(() => server.close());
+  log.info({ url: server.url }, 'metrics are served');
+  return server.url;
 }
 
 export async function openMigratedDatabase(settings: Settings, log: Logger, undo: Undo[]): Promise<Database> {
@@ -273,6 +308,12 @@ function openSharedRedis(url: string, log: Logger, undo: Undo[]): RedisClient {
 function createLimiter(redis: RedisClient | null, clock: Clock, log: Logger): Limiter {
   const memory = memoryLimiter(clock);
   return redis ? redisLimiter(redis, memory, clock, log) : memory;
+}
+
+async function createCounters(redis: RedisClient | null, db: Database, log: Logger): Promise<Counters> {
+  const memory = memoryCounters();
+  if (!redis) return memory;
+  return redisCounters({ redis, installation: await installationOf(db, log), fallback: memory, log });
 }
 
 async function readVersion(): Promise<string> {

@@ -3,11 +3,13 @@ import type { Clock } from '../kernel/clock.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
 import type { Sealer } from '../kernel/sealed.ts';
 import type { Admission } from '../platform/admission.ts';
+import type { Counters } from '../platform/counters/counters.ts';
 import type { Database } from '../platform/db/postgres.ts';
 import type { ImageEngine } from '../platform/images/image-engine.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Mailer } from '../platform/mail/mailer.ts';
+import type { Metrics } from '../platform/metrics.ts';
 import type { DownloadClaims } from '../platform/objects/disk-url.ts';
 import type { ObjectStore, Shelf } from '../platform/objects/object-store.ts';
 import type { Passwords } from '../platform/passwords.ts';
@@ -28,6 +30,10 @@ export interface Deps {
   readonly mailer: Mailer;
   readonly cursors: CursorCodec;
   readonly auditQueue: AuditQueue;
+  readonly counters: Counters;
+  /** Brings what this process has counted into the database. */
+  readonly foldCounts: () => Promise<void>;
+  readonly metrics: Metrics;
   readonly queue: Queue;
   readonly images: ImageEngine;
   readonly objects: ObjectStore;

@@ -142,6 +142,11 @@ const most = Number.MAX_SAFE_INTEGER;
 export const variables = {
   HOST: text('127.0.0.1', 'Listen address'),
   PORT: integer(3000, 0, 65535, 'Listen port; 0 picks a free one and prints it'),
+  METRICS_PORT: optionalInteger(
+    0,
+    65535,
+    'Port of GET /metrics for Prometheus, on HOST; 0 picks a free one and logs it; off when unset',
+  ),
   PUBLIC_URL: httpUrl("Absolute origin used in links; the request's Host when unset"),
   DATA_DIR: text('./data', 'Embedded database, objects, outbox and generated secrets'),
   DATABASE_URL: urlOf(

@@ -41,7 +41,7 @@ export interface Admission {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until the caller is let in. */
+    /** Null until the caller is known; a guard may still refuse it. */
     admission: Admission | null;
   }
 }
@@ -110,6 +110,7 @@ async function admitCaller(
   if (credential === null) throw unauthorized();
   if (unsafe && credential.byCookie) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
   const caller = await identify(deps, credential.value, subjectPathOf(request, subjectBy));
+  request.admission = caller;
   sendCors(reply, callerCors(headers.origin, caller.actor, credential.byCookie, caller.cors, globalOrigins));
   if (caller.rate && route.path.startsWith('/project/')) await limitIntegration(deps, caller.rate, reply);
   authorizeActor(caller.actor, route.access);

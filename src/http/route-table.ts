@@ -14,6 +14,7 @@ import { planRoutes } from '../features/plans/plans.routes.ts';
 import { projectRoutes } from '../features/projects/projects.routes.ts';
 import { settingsRoutes } from '../features/settings/settings.routes.ts';
 import { spaceRoutes } from '../features/spaces/spaces.routes.ts';
+import { statsRoutes } from '../features/stats/stats.routes.ts';
 import { tokenRoutes } from '../features/tokens/tokens.routes.ts';
 import { userRoutes } from '../features/users/users.routes.ts';
 
@@ -35,6 +36,7 @@ export const routes: readonly Route[] = [
   ...spaceRoutes,
   ...fileRoutes,
   ...imageRoutes,
+  ...statsRoutes,
 ];
 
 export type SubjectBy = 'userId' | 'externalId' | null;

@@ -2,7 +2,9 @@
 import { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
+import { countRequest } from '../features/stats/stats.count.ts';
 import { newId } from '../kernel/id.ts';
+import { type Histogram, latencyBounds } from '../platform/metrics.ts';
 import { allowedMethods, preflightCors } from './cors.ts';
 import { envelopeOf, hostMissing, rawRefusal, routeNotFound, toPakhusError } from './error-reply.ts';
 import { readJsonBody } from './json-body.ts';
@@ -10,6 +12,16 @@ import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { pipelineOf } from './pipeline.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    routeId?: string;
+  }
+  interface FastifyRequest {
+    /** It is in the numbers. */
+    counted: boolean;
+  }
+}
 
 export interface HttpServer {
   readonly instance: FastifyInstance;
@@ -49,19 +61,31 @@ export function createHttpServer(deps: Deps): HttpServer {
     http: { headersTimeout: 20_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
   });
   let draining = false;
+  const latency = deps.metrics.histogram(
+    'pakhus_http_request_seconds',
+    'Time from a request to the end of its answer.',
+    latencyBounds,
+  );
   instance.server.on('checkExpectation', ({ socket }) => socket.end(rawRefusal('EXPECTATION')));
 
   instance.decorateRequest('admission', null);
-  // These two await nothing: as async functions they would cost every request a promise each.
+  instance.decorateRequest('counted', false);
+  // These await nothing: as async functions they would cost every request a promise each.
   instance.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(deps, request, reply);
     if (draining) reply.header('connection', 'close');
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
     done();
   });
+  // Before the answer leaves: whoever has it in hand is in the numbers already.
+  instance.addHook('onSend', (request, reply, _payload, done) => {
+    count(deps, request, reply);
+    deps.counters.whenSent(done);
+  });
   instance.addHook('onResponse', (request, reply, done) => {
     if (!request.raw.complete) boundRest(request);
     logRequest(deps, request, reply);
+    measure(latency, request, reply);
     done();
   });
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
@@ -101,6 +125,7 @@ function addRoute(instance: FastifyInstance, deps: Deps, endpoint: Endpoint): vo
     url: `${apiPrefix}${endpoint.path}`,
     onRequest: pipeline.admit,
     handler: pipeline.handle,
+    config: { routeId: route.id },
     schema: body ? { response: { [status]: body } } : {},
   });
 }
@@ -141,6 +166,29 @@ function answerPreflight(deps: Deps, request: FastifyRequest, reply: FastifyRepl
   reply.header('access-control-allow-headers', wanted ?? 'authorization, content-type, x-request-id');
   reply.header('access-control-max-age', 600);
   return reply.code(204).send();
+}
+
+/** Once, also where sending has failed and an error is sent instead. */
+function count(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
+  const { admission, counted } = request;
+  if (counted || !admission?.actor) return;
+  request.counted = true;
+  countRequest(deps, admission.actor, admission.subject?.id ?? null, reply.statusCode);
+}
+
+const knownMethods: ReadonlySet<string> = new Set(allowedMethods.split(', '));
+
+/** By the route's own name: paths hold ids, of which there is no end. */
+function measure(latency: Histogram, request: FastifyRequest, reply: FastifyReply): void {
+  const { method } = request;
+  latency.observe(
+    {
+      route: request.routeOptions.config.routeId ?? 'other',
+      method: knownMethods.has(method) ? method : 'other',
+      status: `${Math.floor(reply.statusCode / 100)}xx`,
+    },
+    reply.elapsedTime / 1000,
+  );
 }
 
 const restPatienceMs = 10_000;

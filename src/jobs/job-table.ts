@@ -5,6 +5,7 @@ import { auditPurge } from '../features/audit/audit.jobs.ts';
 import { mover, reaper } from '../features/files/files.jobs.ts';
 import { compression } from '../features/images/images.jobs.ts';
 import { mailSending } from '../features/mail/mail.jobs.ts';
+import { statsPurge } from '../features/stats/stats.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 
 export const periodicTasks: readonly PeriodicTask[] = [
@@ -14,6 +15,7 @@ export const periodicTasks: readonly PeriodicTask[] = [
   expiryPurge,
   reaper,
   mover,
+  statsPurge,
 ];
 
 export const queuedJobs: readonly QueuedJob[] = [compression, resetRequests, mailSending];

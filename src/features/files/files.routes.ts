@@ -4,6 +4,7 @@ import { route } from '../../contract/route.ts';
 import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readMediaType } from '../../kernel/media-type.ts';
+import { countFor } from '../stats/stats.count.ts';
 import { folderOf } from './files.meta.ts';
 import { storageKeyOf, urlOf } from './files.objects.ts';
 import { serveObject } from './files.serve.ts';
@@ -176,6 +177,7 @@ export const fileRoutes = [
     async ({ deps, actor, user, params: { fileId }, call, audit }) => {
       const file = await readFile(deps, actor, user.id, fileId);
       deps.auditQueue.add(audit, { resourceType: 'file', resourceId: fileId, userId: user.id });
+      countFor(deps, actor, user.id, { downloads: 1 });
       return { file: { ...viewFile(file), ...urlOf(deps, call.origin, file) } };
     },
   ),

@@ -8,6 +8,7 @@ import { PakhusError } from '../../kernel/error.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { noSql, type Sql } from '../../platform/db/sql.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { countFor } from '../stats/stats.count.ts';
 import { valuesOf } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
 import { removeObjectSoon, shelfFor } from './files.objects.ts';
@@ -178,6 +179,7 @@ export async function removeFile(
     deleteFile(actor.projectId, userId, spaceId, fileId, audit),
   );
   if (!gone) throw fileNotFound();
+  countFor(deps, actor, userId, { deletes: 1 });
   await removeObjectSoon(deps, gone.shelf, gone.storage_key);
 }
 

@@ -15,6 +15,7 @@ import { PakhusError } from '../../kernel/error.ts';
 import { newId } from '../../kernel/id.ts';
 import type { Queryable } from '../../platform/db/postgres.ts';
 import { ClientGone, type FilePart, type FormFields, readForm } from '../../platform/multipart.ts';
+import { countFor } from '../stats/stats.count.ts';
 import {
   type FileFacts,
   factsOf,
@@ -149,6 +150,7 @@ async function receiveAndStore<Input extends UploadInput>(
   const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
   attempt.committing = false;
   if (outcome !== 'stored') throw refusalOf(outcome);
+  countFor(deps, actor, user.id, { uploads: 1, bytes_in: file.size });
   return fileRowOf(row, stored_at);
 }
 

@@ -1,6 +1,6 @@
 // End-users as HTTP shows them, with what they may still store.
 import { type Static, Type } from 'typebox';
-import type { Subject } from '../../contract/subject.ts';
+import type { PlanFacts, Subject } from '../../contract/subject.ts';
 import { Bytes, ExternalId, Nullable, resourceFields } from '../../contract/wire.ts';
 import { PlanView, viewPlan } from '../plans/plans.wire.ts';
 
@@ -32,7 +32,10 @@ export const UserView = Type.Object({
 export function snapshotOf({
   usedBytes,
   plan,
-}: Pick<Subject, 'usedBytes' | 'plan'>): Static<typeof StorageSnapshot> {
+}: {
+  readonly usedBytes: number;
+  readonly plan: Pick<PlanFacts, 'storageLimit'> | null;
+}): Static<typeof StorageSnapshot> {
   const limit = plan?.storageLimit ?? null;
   return {
     storageUsed: usedBytes,

@@ -25,7 +25,16 @@ export interface Database extends Queryable {
    * again when it is back. Resolves to the function that ends it.
    */
   listen(channel: string, hear: (payload: string) => void): Promise<() => Promise<void>>;
+  /** How busy the pool is. */
+  pool(): PoolState;
   close(): Promise<void>;
+}
+
+export interface PoolState {
+  readonly total: number;
+  readonly idle: number;
+  /** Statements that wait for a connection. */
+  readonly waiting: number;
 }
 
 export type Connection =
@@ -102,6 +111,7 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
       }
     },
     listen: (channel, hear) => listenOn(common, log, channel, hear),
+    pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
       await Promise.all([pool.end(), ...lanes.map((lane) => lane.close())]);
     },

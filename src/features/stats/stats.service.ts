@@ -1,0 +1,191 @@
+// Reading the numbers. Every read first brings in what this process has counted; what other instances have
+// counted follows within seconds, and at once where they share a Redis.
+import type { TenantActor } from '../../contract/actor.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import type { Subject } from '../../contract/subject.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import { counterNames, nothingCounted } from '../../platform/counters/counters.ts';
+import type { Database } from '../../platform/db/postgres.ts';
+import { snapshotOf } from '../users/users.wire.ts';
+import { dayOf } from './stats.count.ts';
+import {
+  type CounterRow,
+  countDoomed,
+  countOverQuota,
+  countProjects,
+  type DayRow,
+  deleteOldBatches,
+  deleteOldDays,
+  findSpaceUsage,
+  findUserUsage,
+  listDays,
+  listInstallationTotals,
+  listLargest,
+  listProjectStats,
+  listTotals,
+  type ProjectStatsRow,
+  sumOfInstallation,
+  type TotalRow,
+  type UsageRow,
+} from './stats.sql.ts';
+import type { CountersShown } from './stats.wire.ts';
+
+/** A database that cannot take counts cannot be read either: the read itself will say so. */
+const bringIn = (deps: Deps): Promise<void> => deps.foldCounts().catch(() => undefined);
+
+const today = (deps: Deps): string => dayOf(deps.clock());
+
+export async function readOverview(deps: Deps, projectId: string) {
+  const [days, storage] = await Promise.all([
+    readDays(deps, projectId, projectId),
+    readStorage(deps, projectId),
+  ]);
+  return { today: countersOf(days.at(-1) ?? nothingCounted), last_30_days: sumOf(days), storage };
+}
+
+export async function readDays(deps: Deps, projectId: string, subjectId: string): Promise<DayRow[]> {
+  await bringIn(deps);
+  return deps.db.read<DayRow>(listDays(projectId, subjectId, today(deps)));
+}
+
+export async function readStorage({ db }: Deps, projectId: string) {
+  const [totals, [over]] = await Promise.all([
+    db.read<TotalRow>(listTotals(projectId)),
+    db.read<{ users: number }>(countOverQuota(projectId)),
+  ]);
+  return { ...storageOf(totals), over_quota_users: over?.users ?? 0 };
+}
+
+/** Entries of each distribution. */
+const valuesMax = 1_000;
+
+export async function readDistribution({ db }: Deps, projectId: string) {
+  const [types, classifiers] = await Promise.all([
+    db.read<TotalRow>(listLargest(projectId, 'mime_type', valuesMax)),
+    db.read<TotalRow>(listLargest(projectId, 'classifier', valuesMax)),
+  ]);
+  return {
+    by_mime: types.map(({ value, count, bytes }) => ({ mime_type: value, files: count, bytes })),
+    by_classifier: classifiers.map(({ value, count, bytes }) => ({
+      classifier: value === '' ? null : value,
+      files: count,
+      bytes,
+    })),
+  };
+}
+
+/** A space token sees its space, and nothing of what its owner has beside it. */
+export async function readUserStats(deps: Deps, actor: TenantActor, user: Subject) {
+  const { projectId } = actor;
+  const subjectId = actor.kind === 'space' ? actor.spaceId : user.id;
+  const find = actor.kind === 'space' ? findSpaceUsage : findUserUsage;
+  const [days, [usage]] = await Promise.all([
+    readDays(deps, projectId, subjectId),
+    deps.db.read<UsageRow>(find(projectId, subjectId)),
+  ]);
+  if (!usage) throw new PakhusError('NOT_FOUND', 'There is no such user in this project');
+  const plan = actor.kind === 'space' ? { storageLimit: usage.limit_bytes } : user.plan;
+  return {
+    user_id: user.id,
+    files: usage.files,
+    bytes: usage.bytes,
+    storage: snapshotOf({ usedBytes: usage.bytes, plan }),
+    last_30_days: sumOf(days),
+  };
+}
+
+export async function readInstallation(deps: Deps) {
+  await bringIn(deps);
+  const [[month], totals, [counted]] = await Promise.all([
+    deps.db.read<CounterRow>(sumOfInstallation(today(deps))),
+    deps.db.read<TotalRow>(listInstallationTotals),
+    deps.db.read<{ projects: number }>(countProjects),
+  ]);
+  return {
+    last_30_days: countersOf(month ?? nothingCounted),
+    storage: storageOf(totals),
+    projects: counted?.projects ?? 0,
+    jobs: jobsOf(totals),
+  };
+}
+
+export async function readProjectStats(deps: Deps, page: PageRequest) {
+  await bringIn(deps);
+  const list = 'stats.projects';
+  const after = afterCursor(deps, list, page.cursor);
+  const rows = await deps.db.read<ProjectStatsRow>(listProjectStats(after, page, today(deps)));
+  const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
+  return { projects: kept.map(({ created_at: _, ...shown }) => shown), next_cursor };
+}
+
+/** Image jobs by status, of the whole installation. */
+export async function readJobCounts(db: Database) {
+  return jobsOf(await db.read<TotalRow>(listInstallationTotals));
+}
+
+const backlogMax = 100_000;
+
+/** Objects that the reaper should have deleted by now; a larger backlog shows as 100,000. */
+export async function readReaperBacklog(db: Database): Promise<number> {
+  const [row] = await db.read<{ objects: number }>(countDoomed(backlogMax));
+  return row?.objects ?? 0;
+}
+
+const purgeRows = 5_000;
+
+/** Resolves to how many days of users and spaces went. */
+export async function purgeStats({ db, clock }: Deps, signal: AbortSignal): Promise<number> {
+  await db.query(deleteOldBatches);
+  let purged = 0;
+  while (!signal.aborted) {
+    const gone = await db.query(deleteOldDays(dayOf(clock()), purgeRows));
+    purged += gone.length;
+    if (gone.length < purgeRows) break;
+  }
+  return purged;
+}
+
+const countersOf = (row: CounterRow): CountersShown => ({
+  requests: row.requests,
+  errors: row.errors,
+  uploads: row.uploads,
+  downloads: row.downloads,
+  deletes: row.deletes,
+  bytes_in: row.bytes_in,
+});
+
+function sumOf(days: readonly DayRow[]): CountersShown {
+  const sum = { ...nothingCounted };
+  for (const day of days) for (const name of counterNames) sum[name] += day[name];
+  return sum;
+}
+
+const nothing = { count: 0, bytes: 0 };
+
+function storageOf(totals: readonly TotalRow[]) {
+  const find = (dimension: string, value: string) =>
+    totals.find((total) => total.dimension === dimension && total.value === value) ?? nothing;
+  const amountOf = ({ count, bytes }: { count: number; bytes: number }) => ({ files: count, bytes });
+  const shown = {
+    public: amountOf(find('visibility', 'public')),
+    private: amountOf(find('visibility', 'private')),
+  };
+  return {
+    users: find('users', '').count,
+    files: shown.public.files + shown.private.files,
+    bytes: shown.public.bytes + shown.private.bytes,
+    ...shown,
+  };
+}
+
+function jobsOf(totals: readonly TotalRow[]) {
+  const count = (status: string) =>
+    totals.find(({ dimension, value }) => dimension === 'jobs' && value === status)?.count ?? 0;
+  return {
+    pending: count('pending'),
+    processing: count('processing'),
+    done: count('done'),
+    failed: count('failed'),
+  };
+}

@@ -1,0 +1,185 @@
+// Statements on the numbers. None of them looks at files, and none at users but for those near their limit:
+// how much there is of everything is kept in totals and in deltas that are not in the totals yet.
+import { oneMore, type PageRequest } from '../../contract/paging.ts';
+import type { Batch, CounterName } from '../../platform/counters/counters.ts';
+import { type Sql, sql } from '../../platform/db/sql.ts';
+
+export type CounterRow = Readonly<Record<CounterName, number>>;
+
+export interface DayRow extends CounterRow {
+  readonly date: string;
+}
+
+export interface TotalRow {
+  readonly dimension: string;
+  readonly value: string;
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** Adds a batch to the days, unless it was added before. What counts for a project that is gone is dropped. */
+export const applyBatch = ({ id, rows }: Batch): Sql => sql`
+  with fresh as (insert into folded_batches (id) values (${id}) on conflict do nothing returning id)
+  insert into daily_stats as s
+    (project_id, subject_id, day, requests, errors, uploads, downloads, deletes, bytes_in)
+  select r."projectId", r."subjectId", r.day, r.requests, r.errors, r.uploads, r.downloads, r.deletes, r.bytes_in
+  from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r("projectId" uuid, "subjectId" uuid, day date,
+    requests bigint, errors bigint, uploads bigint, downloads bigint, deletes bigint, bytes_in bigint)
+  where exists (select from fresh) and exists (select from projects p where p.id = r."projectId")
+  order by 1, 2, 3
+  on conflict (project_id, subject_id, day) do update set requests = s.requests + excluded.requests,
+    errors = s.errors + excluded.errors, uploads = s.uploads + excluded.uploads,
+    downloads = s.downloads + excluded.downloads, deletes = s.deletes + excluded.deletes,
+    bytes_in = s.bytes_in + excluded.bytes_in`;
+
+/** Held to the end of the transaction; false while another instance folds. */
+export const lockFolding: Sql = sql`select pg_try_advisory_xact_lock(7075110) as mine`;
+
+/** Moves deltas into the totals, in one statement: no reader sees one twice or not at all. */
+export const foldDeltas = (rowsMax: number): Sql => sql`
+  with taken as (
+    delete from stat_deltas where ctid = any(array(select ctid from stat_deltas limit ${rowsMax} for update skip locked))
+    returning project_id, dimension, value, count, bytes),
+  folded as (
+    insert into stat_totals as t (project_id, dimension, value, count, bytes)
+    select project_id, dimension, value, sum(count), sum(bytes) from taken
+    group by 1, 2, 3 having sum(count) <> 0 or sum(bytes) <> 0 order by 1, 2, 3
+    on conflict (project_id, dimension, value)
+      do update set count = t.count + excluded.count, bytes = t.bytes + excluded.bytes)
+  select count(*) as folded from taken`;
+
+export const deleteEmptyTotals: Sql = sql`delete from stat_totals where count = 0 and bytes = 0`;
+
+const sums = sql`coalesce(sum(requests), 0)::bigint as requests, coalesce(sum(errors), 0)::bigint as errors,
+  coalesce(sum(uploads), 0)::bigint as uploads, coalesce(sum(downloads), 0)::bigint as downloads,
+  coalesce(sum(deletes), 0)::bigint as deletes, coalesce(sum(bytes_in), 0)::bigint as bytes_in`;
+
+/** The month that ends with `today`, a row a day, none left out. */
+export const listDays = (projectId: string, subjectId: string, today: string): Sql => sql`
+  select to_char(d, 'YYYY-MM-DD') as date, ${sums}
+  from generate_series(${today}::date - 29, ${today}::date, interval '1 day') d
+  left join daily_stats s on s.project_id = ${projectId} and s.subject_id = ${subjectId} and s.day = d::date
+  group by d order by d`;
+
+/** Of every project, for the admin. */
+export const sumOfInstallation = (today: string): Sql => sql`
+  select ${sums} from daily_stats
+  where subject_id = project_id and day between ${today}::date - 29 and ${today}::date`;
+
+export const listTotals = (projectId: string): Sql => sql`
+  select dimension, value, sum(count)::bigint as count, sum(bytes)::bigint as bytes from (
+    select dimension, value, count, bytes from stat_totals
+      where project_id = ${projectId} and dimension in ('users', 'visibility')
+    union all
+    select dimension, value, count, bytes from stat_deltas
+      where project_id = ${projectId} and dimension in ('users', 'visibility')) known
+  group by dimension, value`;
+
+/** Of every project, for the admin. */
+export const listInstallationTotals: Sql = sql`
+  select dimension, value, sum(count)::bigint as count, sum(bytes)::bigint as bytes from (
+    select dimension, value, count, bytes from stat_totals where dimension in ('users', 'visibility', 'jobs')
+    union all
+    select dimension, value, count, bytes from stat_deltas where dimension in ('users', 'visibility', 'jobs')) known
+  group by dimension, value`;
+
+/**
+ * The values of a dimension that most files have. Tenants choose these words, and may choose a new one for every
+ * file: the largest of the totals are taken from their index, and made exact by what is not in them yet.
+ */
+export const listLargest = (
+  projectId: string,
+  dimension: 'mime_type' | 'classifier',
+  rowsMax: number,
+): Sql => sql`
+  with largest as (select value, count, bytes from stat_totals
+    where project_id = ${projectId} and dimension = ${dimension} order by count desc, value limit ${rowsMax}),
+  recent as (select value, sum(count) as count, sum(bytes) as bytes from stat_deltas
+    where project_id = ${projectId} and dimension = ${dimension} group by value),
+  touched as (select t.value, t.count, t.bytes from recent r join stat_totals t
+    on t.project_id = ${projectId} and t.dimension = ${dimension} and t.value = r.value)
+  select value, sum(count)::bigint as count, sum(bytes)::bigint as bytes from (
+    select value, count, bytes from largest union select value, count, bytes from touched
+    union all select value, count, bytes from recent) known
+  group by value having sum(count) > 0 order by 2 desc, 1 limit ${rowsMax}`;
+
+/**
+ * Users above what their plan allows. One range of an index for every plan: whoever stands there is over the
+ * limit, or within a sixteenth of a doubling of it. One bucket of margin is for the rounding of logarithms.
+ */
+export const countOverQuota = (projectId: string): Sql => sql`
+  select coalesce(sum(found.users), 0)::bigint as users
+  from plans p cross join lateral (
+    select count(*) as users from users u
+      where u.project_id = ${projectId} and u.plan_id = p.id
+        and u.usage_bucket >= usage_bucket(p.storage_limit) - 1 and u.used_bytes > p.storage_limit
+    union all
+    select count(*) from users u
+      where p.is_default and u.project_id = ${projectId} and u.plan_id is null
+        and u.usage_bucket >= usage_bucket(p.storage_limit) - 1 and u.used_bytes > p.storage_limit) found
+  where p.project_id = ${projectId} and p.storage_limit is not null`;
+
+export interface UsageRow {
+  readonly files: number;
+  readonly bytes: number;
+  readonly limit_bytes: number | null;
+}
+
+export const findUserUsage = (projectId: string, userId: string): Sql => sql`
+  select file_count as files, used_bytes as bytes, null::bigint as limit_bytes from users
+  where project_id = ${projectId} and id = ${userId}`;
+
+export const findSpaceUsage = (projectId: string, spaceId: string): Sql => sql`
+  select file_count as files, used_bytes as bytes, limit_bytes from spaces
+  where project_id = ${projectId} and id = ${spaceId}`;
+
+export const countProjects: Sql = sql`select count(*) as projects from projects`;
+
+export interface ProjectStatsRow {
+  readonly id: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly users: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly requests_30d: number;
+  readonly created_at: string;
+}
+
+/** A page of projects, each with its totals and the requests of its month. */
+export const listProjectStats = (after: Sql, page: PageRequest, today: string): Sql => sql`
+  with page as (select id, name, active, created_at from projects where true${after}
+    order by created_at desc, id desc limit ${oneMore(page)})
+  select page.id, page.name, page.active, page.created_at, coalesce(total.users, 0)::bigint as users,
+    coalesce(total.files, 0)::bigint as files, coalesce(total.bytes, 0)::bigint as bytes,
+    coalesce(traffic.requests, 0)::bigint as requests_30d
+  from page
+  cross join lateral (
+    select sum(count) filter (where dimension = 'users') as users,
+      sum(count) filter (where dimension = 'visibility') as files, sum(bytes) as bytes
+    from (select dimension, count, bytes from stat_totals
+        where project_id = page.id and dimension in ('users', 'visibility')
+      union all select dimension, count, bytes from stat_deltas
+        where project_id = page.id and dimension in ('users', 'visibility')) known) total
+  cross join lateral (
+    select sum(requests) as requests from daily_stats
+    where project_id = page.id and subject_id = page.id
+      and day between ${today}::date - 29 and ${today}::date) traffic
+  order by page.created_at desc, page.id desc`;
+
+/** Days of users and spaces that nothing shows any more; those of projects stay. */
+export const deleteOldDays = (today: string, rowsMax: number): Sql => sql`
+  delete from daily_stats where ctid = any(array(
+    select ctid from daily_stats where subject_id <> project_id and day < ${today}::date - 31 limit ${rowsMax}))
+  returning day`;
+
+/** Nobody folds a batch this late. */
+export const deleteOldBatches: Sql = sql`delete from folded_batches where folded_at < now() - interval '7 days'`;
+
+/** How many objects wait for the reaper; beyond `most` it is not worth knowing how many more. */
+export const countDoomed = (most: number): Sql => sql`
+  select count(*) as objects from (select from doomed_objects where due_at <= now() limit ${most}) due`;
+
+export const findInstallation: Sql = sql`
+  select (select value #>> '{}' from settings where key = 'installation') || '-' ||
+    (select oid::text from pg_database where datname = current_database()) as installation`;

@@ -1,0 +1,97 @@
+// The numbers as HTTP shows them.
+import { type Static, Type } from 'typebox';
+import { Bytes, Count, Listing, Nullable, Uuid } from '../../contract/wire.ts';
+import { StorageSnapshot } from '../users/users.wire.ts';
+
+const counterFields = {
+  requests: Count('Requests whose credential was accepted.'),
+  errors: Count('Of these, the ones answered with 400 or more.'),
+  uploads: Count('Files and images stored.'),
+  downloads: Count('Reads of a file that handed out its URL.'),
+  deletes: Count('Files deleted one by one.'),
+  bytes_in: Bytes('Bytes of the files and images stored.'),
+};
+
+export const CountersView = Type.Object(counterFields);
+
+const Amount = Type.Object({ files: Count('Files.'), bytes: Bytes('Their size at upload.') });
+
+const amountFields = {
+  users: Count('End-users.'),
+  files: Count('Files.'),
+  bytes: Bytes('Their size at upload.'),
+  public: Amount,
+  private: Amount,
+};
+
+export const StorageStats = Type.Object({
+  ...amountFields,
+  over_quota_users: Count('Users that store more than their plan allows.'),
+});
+
+export const Overview = Type.Object({
+  today: CountersView,
+  last_30_days: CountersView,
+  storage: StorageStats,
+});
+
+export const FileStats = Type.Object({
+  by_mime: Type.Array(
+    Type.Object({ mime_type: Type.String({ examples: ['image/png'] }), ...Amount.properties }),
+    { description: 'Most files first; at most 1000 types.' },
+  ),
+  by_classifier: Type.Array(
+    Type.Object({
+      classifier: Nullable(
+        Type.String({ description: 'Null for files without one.', examples: ['invoice'] }),
+      ),
+      ...Amount.properties,
+    }),
+    { description: 'Most files first; at most 1000 classifiers.' },
+  ),
+});
+
+export const RequestStats = Type.Object({
+  days: Type.Array(
+    Type.Object({
+      date: Type.String({ description: 'A UTC day.', examples: ['2026-01-31'] }),
+      ...counterFields,
+    }),
+    { minItems: 30, maxItems: 30, description: 'Oldest first, today last, none left out.' },
+  ),
+});
+
+export const UserStats = Type.Object({
+  user_id: Uuid,
+  files: Count('Files of the user, or of the space whose token asks.'),
+  bytes: Bytes('Their size at upload.'),
+  storage: StorageSnapshot,
+  last_30_days: CountersView,
+});
+
+export const InstallationStats = Type.Object({
+  last_30_days: CountersView,
+  storage: Type.Object(amountFields),
+  projects: Count('Projects, active or not.'),
+  jobs: Type.Object({
+    pending: Count('Image jobs that wait.'),
+    processing: Count('Image jobs under way.'),
+    done: Count('Image jobs that succeeded, of files that still exist.'),
+    failed: Count('Image jobs that failed for good, of files that still exist.'),
+  }),
+});
+
+export const ProjectStatsPage = Listing(
+  'projects',
+  Type.Object({
+    id: Uuid,
+    name: Type.String({ examples: ['Harbour'] }),
+    active: Type.Boolean({ examples: [true] }),
+    users: Count('End-users.'),
+    files: Count('Files.'),
+    bytes: Bytes('Their size at upload.'),
+    requests_30d: Count('Requests in the last 30 days.'),
+  }),
+);
+
+export type CountersShown = Static<typeof CountersView>;

@@ -1,0 +1,78 @@
+// The port to live counting. Counts are gathered where it is cheap, and handed on in batches that know their
+// own name, so that whoever applies them can tell a repetition. Adapters: memory.ts and redis.ts.
+
+export const counterNames = ['requests', 'errors', 'uploads', 'downloads', 'deletes', 'bytes_in'] as const;
+
+export type CounterName = (typeof counterNames)[number];
+
+/** What to add; what is not named stays. */
+export type Amounts = Readonly<Partial<Record<CounterName, number>>>;
+
+export interface CountKey {
+  readonly projectId: string;
+  /** The project itself, a user or a space. */
+  readonly subjectId: string;
+  /** A UTC date. */
+  readonly day: string;
+}
+
+export interface CountRow extends CountKey, Readonly<Record<CounterName, number>> {}
+
+export interface Batch {
+  /** The same batch always has the same id and the same rows. */
+  readonly id: string;
+  readonly rows: readonly CountRow[];
+}
+
+export type ApplyBatch = (batch: Batch) => Promise<void>;
+
+export interface Counters {
+  /** Adds the amounts to each key. Never waits and never throws: it is part of every request. */
+  add(keys: readonly CountKey[], amounts: Amounts): void;
+  /** Calls back, within this turn of the event loop, once what was added is where it will be kept. */
+  whenSent(done: () => void): void;
+  /**
+   * Hands on everything counted before the call. A batch is forgotten once `apply` has resolved; one that it
+   * rejected is handed on again later, under the same id, and so may be one that it had applied.
+   */
+  drain(apply: ApplyBatch): Promise<void>;
+  /** The last drain: also what waits for a part that is away. */
+  close(apply: ApplyBatch): Promise<void>;
+}
+
+export type Tally = CountRow & Record<CounterName, number>;
+
+export function addTo(tallies: Map<string, Tally>, keys: readonly CountKey[], amounts: Amounts): void {
+  for (const key of keys) {
+    const name = keyOf(key);
+    let tally = tallies.get(name);
+    if (!tally) {
+      tally = { ...nothingCounted, ...key };
+      tallies.set(name, tally);
+    }
+    for (const counter of counterNames) tally[counter] += amounts[counter] ?? 0;
+  }
+}
+
+/** So many rows at most are applied in one statement. */
+const batchRowsMax = 2_000;
+
+/** Cuts rows into batches. They are sorted first: the same rows make the same batches every time. */
+export function batchesOf(id: string, rows: readonly CountRow[]): Batch[] {
+  const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const batches: Batch[] = [];
+  for (let at = 0; at < sorted.length; at += batchRowsMax)
+    batches.push({ id: `${id}/${batches.length}`, rows: sorted.slice(at, at + batchRowsMax) });
+  return batches;
+}
+
+export const keyOf = ({ day, projectId, subjectId }: CountKey): string => `${day}|${projectId}|${subjectId}`;
+
+export const nothingCounted: Readonly<Record<CounterName, number>> = {
+  requests: 0,
+  errors: 0,
+  uploads: 0,
+  downloads: 0,
+  deletes: 0,
+  bytes_in: 0,
+};

@@ -1,0 +1,32 @@
+// Counts within one process. One that dies loses what it counted since the last drain.
+import { newId } from '../../kernel/id.ts';
+import { type ApplyBatch, addTo, type Batch, batchesOf, type Counters, type Tally } from './counters.ts';
+
+export function memoryCounters(): Counters {
+  let live = new Map<string, Tally>();
+  /** Cut off already, but not known to be applied. */
+  let waiting: Batch[] = [];
+  let draining: Promise<void> = Promise.resolve();
+
+  const drainNow = async (apply: ApplyBatch) => {
+    if (live.size > 0) {
+      waiting.push(...batchesOf(newId(), [...live.values()]));
+      live = new Map();
+    }
+    for (const batch of [...waiting]) {
+      await apply(batch);
+      waiting = waiting.filter((other) => other !== batch);
+    }
+  };
+  const drain = (apply: ApplyBatch) => {
+    const drained = draining.then(() => drainNow(apply));
+    draining = drained.catch(() => undefined);
+    return drained;
+  };
+  return {
+    add: (keys, amounts) => addTo(live, keys, amounts),
+    whenSent: (done) => done(),
+    drain,
+    close: drain,
+  };
+}

@@ -1,0 +1,117 @@
+// Metrics in the text format of Prometheus: histograms, and gauges and totals that are asked when they are read.
+// Labels come from closed lists of our own, never from what a caller sends, so that their number is bounded.
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Histogram {
+  observe(labels: Labels, seconds: number): void;
+}
+
+export interface Sample {
+  readonly labels?: Labels;
+  readonly value: number;
+}
+
+export interface Metrics {
+  histogram(name: string, help: string, bounds: readonly number[]): Histogram;
+  /** Asked at every read. One that fails, or takes long, is left out of it. */
+  gauge(name: string, help: string, ask: () => Promise<readonly Sample[]> | readonly Sample[]): void;
+  /** Like a gauge, for what only grows and is counted elsewhere. */
+  total(name: string, help: string, ask: () => readonly Sample[]): void;
+  text(): Promise<string>;
+}
+
+type Family = () => Promise<string[]>;
+
+export function createMetrics(): Metrics {
+  const families: Family[] = [];
+  const family = (name: string, help: string, type: string, lines: Family) => {
+    families.push(async () => {
+      const found = await lines();
+      return found.length > 0 ? [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...found] : [];
+    });
+  };
+  const asked = (name: string, ask: () => Promise<readonly Sample[]> | readonly Sample[]): Family => {
+    return async () => (await soon(ask)).map(({ labels = {}, value }) => `${name}${shown(labels)} ${value}`);
+  };
+  return {
+    histogram(name, help, bounds) {
+      const series = new Map<string, Series>();
+      family(name, help, 'histogram', async () =>
+        [...series.values()].flatMap((one) => linesOf(name, bounds, one)),
+      );
+      return {
+        observe(labels, seconds) {
+          const key = shown(labels);
+          let one = series.get(key);
+          if (!one) {
+            one = { labels, counts: bounds.map(() => 0), count: 0, sum: 0 };
+            series.set(key, one);
+          }
+          one.count += 1;
+          one.sum += seconds;
+          const at = bounds.findIndex((bound) => seconds <= bound);
+          if (at >= 0) one.counts[at] = (one.counts[at] ?? 0) + 1;
+        },
+      };
+    },
+    gauge: (name, help, ask) => family(name, help, 'gauge', asked(name, ask)),
+    total: (name, help, ask) => family(name, help, 'counter', asked(name, ask)),
+    async text() {
+      const lines = await Promise.all(families.map((lines) => lines()));
+      return `${lines.flat().join('\n')}\n`;
+    },
+  };
+}
+
+interface Series {
+  readonly labels: Labels;
+  /** For each bound, how many fell between it and the one before. */
+  readonly counts: number[];
+  count: number;
+  sum: number;
+}
+
+function linesOf(name: string, bounds: readonly number[], { labels, counts, count, sum }: Series): string[] {
+  let below = 0;
+  const buckets = bounds.map((bound, at) => {
+    below += counts[at] ?? 0;
+    return `${name}_bucket${shown({ ...labels, le: String(bound) })} ${below}`;
+  });
+  return [
+    ...buckets,
+    `${name}_bucket${shown({ ...labels, le: '+Inf' })} ${count}`,
+    `${name}_sum${shown(labels)} ${sum}`,
+    `${name}_count${shown(labels)} ${count}`,
+  ];
+}
+
+function shown(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length > 0 ? `{${pairs.join(',')}}` : '';
+}
+
+const escaped = (text: string): string =>
+  /[\\"\n]/.test(text) ? text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n') : text;
+
+const patienceMs = 2_000;
+
+/** No samples rather than no answer: the rest is worth most when a part is away. */
+async function soon(ask: () => Promise<readonly Sample[]> | readonly Sample[]): Promise<readonly Sample[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<readonly Sample[]>((resolve) => {
+    timer = setTimeout(resolve, patienceMs, []);
+  });
+  try {
+    return await Promise.race([ask(), late]);
+  } catch {
+    return [];
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** From half a millisecond to half a minute. */
+export const latencyBounds = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];

@@ -1,0 +1,320 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import type { Counters } from '../../src/platform/counters/counters.ts';
+import { memoryCounters } from '../../src/platform/counters/memory.ts';
+import { redisCounters } from '../../src/platform/counters/redis.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { openRedis, type RedisClient } from '../../src/platform/redis.ts';
+import { countersSuite, keysOf, ledger } from '../contracts/counters.suite.ts';
+import type { Api } from '../support/api.ts';
+import { apiOf } from '../support/api.ts';
+import { onServer, rowsOf } from '../support/database.ts';
+import { adminPassword, startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { startProcess } from '../support/process.ts';
+import { until } from '../support/processes.ts';
+import { sendFile } from '../support/send-file.ts';
+import { adminSession, createTenant, createUser, type Tenant } from '../support/tenants.ts';
+
+const redisUrl = process.env.TEST_REDIS_URL;
+if (!redisUrl) console.log('SKIPPED counters on redis: TEST_REDIS_URL is not set');
+
+countersSuite('memory', async () => ({ counters: memoryCounters() }));
+
+interface Sums {
+  readonly requests: number;
+  readonly errors: number;
+  readonly uploads: number;
+  readonly downloads: number;
+  readonly deletes: number;
+  readonly bytes_in: number;
+}
+
+/** What the database holds of a project. */
+async function folded(databaseUrl: string, projectId: string): Promise<Sums> {
+  const sum = (name: string) => `coalesce(sum(${name}), 0)::int as ${name}`;
+  const [row] = await rowsOf<Sums>(
+    databaseUrl,
+    `select ${['requests', 'errors', 'uploads', 'downloads', 'deletes', 'bytes_in'].map(sum).join(', ')}
+     from daily_stats where project_id = '${projectId}' and subject_id = project_id`,
+  );
+  return row as Sums;
+}
+
+/** Sends requests of every kind, and says what should have been counted for them. */
+async function sendMany(api: Api, key: string, userId: string, rounds: number): Promise<Sums> {
+  for (let round = 0; round < rounds; round += 1) {
+    const [first] = await Promise.all([
+      sendFile(api, key, userId, { bytes: Buffer.alloc(7) }),
+      sendFile(api, key, userId, { bytes: Buffer.alloc(3) }),
+      api.get('/project/users', key),
+      api.get(`/project/users/${randomUUID()}`, key),
+    ]);
+    await Promise.all([
+      api.get(`/project/users/${userId}/files/${first}`, key),
+      api.get(`/project/users/${userId}/files/${first}`, key),
+      api.get('/project/plans?limit=nonsense', key),
+    ]);
+    await api.delete(`/project/users/${userId}/files/${first}`, key);
+  }
+  const of = (amount: number) => amount * rounds;
+  return {
+    requests: of(8),
+    errors: of(2),
+    uploads: of(2),
+    downloads: of(2),
+    deletes: of(1),
+    bytes_in: of(10),
+  };
+}
+
+const plus = (a: Sums, b: Sums): Sums =>
+  Object.fromEntries(
+    Object.keys(a).map((name) => [name, a[name as keyof Sums] + b[name as keyof Sums]]),
+  ) as never;
+
+const creation: Sums = { requests: 1, errors: 0, uploads: 0, downloads: 0, deletes: 0, bytes_in: 0 };
+
+async function tenantWithUser(service: TestPakhus): Promise<{ tenant: Tenant; userId: string }> {
+  const tenant = await createTenant(service.api, await adminSession(service.api));
+  return { tenant, userId: (await createUser(service.api, tenant.key)).id };
+}
+
+describe('counters without Redis', () => {
+  let service: TestPakhus;
+  const started = async () => {
+    service ??= await startTestPakhus();
+    return service;
+  };
+  afterAll(() => service?.stop());
+
+  test('everything counted is folded on stop, exactly, by each of two instances', async () => {
+    const first = await started();
+    const second = await first.another();
+    const { tenant, userId } = await tenantWithUser(second);
+    const sent = await Promise.all([
+      sendMany(second.api, tenant.key, userId, 3),
+      sendMany(first.api, tenant.key, userId, 2),
+    ]);
+    await second.stop();
+    await first.pakhus.deps.foldCounts();
+    expect(await folded(first.databaseUrl, tenant.id)).toEqual([creation, ...sent].reduce(plus));
+  });
+
+  test('counts are in the database within 10 s, without a stop or a read', async () => {
+    const { tenant } = await tenantWithUser(await started());
+    await expect
+      .poll(() => folded(service.databaseUrl, tenant.id), { timeout: 10_000, interval: 200 })
+      .toEqual(creation);
+  });
+
+  test('a fold that fails is repeated, and counts nothing twice', async () => {
+    const { tenant } = await tenantWithUser(await started());
+    const { databaseUrl } = service;
+    // The fold commits nothing while its table is under another name.
+    await onServer(databaseUrl, 'alter table daily_stats rename to daily_stats_away');
+    await expect(service.pakhus.deps.foldCounts()).rejects.toThrow();
+    await service.api.get('/project/users', tenant.key);
+    await onServer(databaseUrl, 'alter table daily_stats_away rename to daily_stats');
+    await service.pakhus.deps.foldCounts();
+    await service.pakhus.deps.foldCounts();
+    expect(await folded(databaseUrl, tenant.id)).toEqual({ ...creation, requests: 2 });
+  });
+
+  test('a batch that the database has already is not added again', async () => {
+    const { tenant } = await tenantWithUser(await started());
+    const { db } = service.pakhus.deps;
+    const { applyBatch } = await import('../../src/features/stats/stats.sql.ts');
+    const key = { projectId: tenant.id, subjectId: tenant.id, day: '2026-01-31' };
+    const batch = {
+      id: randomUUID(),
+      rows: [{ ...key, requests: 5, errors: 0, uploads: 0, downloads: 0, deletes: 0, bytes_in: 0 }],
+    };
+    await Promise.all([1, 2, 3].map(() => db.query(applyBatch(batch))));
+    await service.pakhus.deps.foldCounts();
+    expect((await folded(service.databaseUrl, tenant.id)).requests).toBe(1 + 5);
+  });
+
+  test('counts for a project that is gone are dropped, and keep no other waiting', async () => {
+    const { tenant, userId } = await tenantWithUser(await started());
+    const gone = await tenantWithUser(service);
+    await service.api.get(`/project/users/${userId}`, tenant.key);
+    const admin = await adminSession(service.api);
+    expect((await service.api.delete(`/admin/projects/${gone.tenant.id}`, admin)).status).toBe(204);
+    await service.pakhus.deps.foldCounts();
+    expect((await folded(service.databaseUrl, tenant.id)).requests).toBe(2);
+  });
+});
+
+describe.skipIf(!redisUrl)('counters on Redis', () => {
+  const log = createLogger('silent');
+  const clients: RedisClient[] = [];
+  const open = async (url = redisUrl ?? '') => {
+    const redis = openRedis(url, log);
+    clients.push(redis);
+    await vi.waitFor(() => expect(redis.status).toBe('ready'), { timeout: 10_000 });
+    return redis;
+  };
+  const countersOn = (redis: RedisClient, installation: string = randomUUID()): Counters =>
+    redisCounters({ redis, installation, fallback: memoryCounters(), log });
+  afterAll(() => {
+    for (const client of clients) client.disconnect();
+  });
+
+  countersSuite('redis', async () => ({ counters: countersOn(await open()) }));
+
+  test('what an instance that died has counted is folded by another; installations do not mix', async () => {
+    const installation = randomUUID();
+    const [dying, living, foreign] = await Promise.all([open(), open(), open()]);
+    const project = randomUUID();
+    countersOn(dying, installation).add(keysOf(project), { requests: 3 });
+    await dying.ping();
+    dying.disconnect();
+    const other = ledger();
+    await countersOn(foreign).drain(other.apply);
+    expect(other.applications).toEqual([]);
+    const book = ledger();
+    await countersOn(living, installation).drain(book.apply);
+    expect(book.sumOf(project).requests).toBe(3);
+  });
+
+  test('a fold that died between applying a batch and forgetting it is finished by another, without effect', async () => {
+    const installation = randomUUID();
+    const [first, second] = await Promise.all([open(), open()]);
+    const project = randomUUID();
+    const book = ledger();
+    const dying = countersOn(first, installation);
+    dying.add(keysOf(project), { requests: 3 });
+    await dying.drain(async (batch) => {
+      await book.apply(batch);
+      first.disconnect();
+    });
+    await countersOn(second, installation).drain(book.apply);
+    expect(book.applications).toHaveLength(2);
+    expect(book.sumOf(project).requests).toBe(3);
+    await countersOn(second, installation).drain(book.apply);
+    expect(book.applications).toHaveLength(2);
+  });
+
+  test('two instances and a restart: totals equal the requests sent, exactly', async () => {
+    const first = await startTestPakhus({ REDIS_URL: redisUrl ?? '' });
+    try {
+      const second = await first.another();
+      const { tenant, userId } = await tenantWithUser(first);
+      const sent = await Promise.all([
+        sendMany(first.api, tenant.key, userId, 6),
+        sendMany(second.api, tenant.key, userId, 6),
+      ]);
+      await second.stop();
+      const third = await first.another();
+      sent.push(
+        ...(await Promise.all([
+          sendMany(first.api, tenant.key, userId, 4),
+          sendMany(third.api, tenant.key, userId, 4),
+        ])),
+      );
+      const total = [creation, ...sent].reduce(plus);
+      // One instance shows what all of them have counted, the moment it was answered.
+      const { body } = await third.api.get('/project/stats/overview', tenant.key);
+      expect(body.today).toEqual(total);
+      await third.stop();
+      await first.pakhus.deps.foldCounts();
+      expect(await folded(first.databaseUrl, tenant.id)).toEqual({ ...total, requests: total.requests + 1 });
+    } finally {
+      await first.stop();
+    }
+  });
+
+  test('kill -9 loses not one answered request', async () => {
+    const service = await startTestPakhus({ REDIS_URL: redisUrl ?? '' });
+    try {
+      const { tenant, userId } = await tenantWithUser(service);
+      const victim = await startProcess({
+        DATABASE_URL: service.databaseUrl,
+        DATA_DIR: service.dataDir,
+        JWT_SECRET: 'a secret that only the tests know about',
+        ADMIN_PASSWORD: adminPassword,
+        REDIS_URL: redisUrl ?? '',
+        ROLE: 'api',
+      });
+      const api = apiOf(victim.baseUrl);
+      const sent = await sendMany(api, tenant.key, userId, 3);
+      await Promise.all(Array.from({ length: 40 }, () => api.get('/project/users', tenant.key)));
+      await victim.kill();
+      const { body } = await service.api.get('/project/stats/overview', tenant.key);
+      const total = plus(creation, sent);
+      expect(body.today).toEqual({ ...total, requests: total.requests + 40 });
+    } finally {
+      await service.stop();
+    }
+  });
+
+  describe.skipIf(spawnSync('redis-server', ['--version']).error)('that goes away', () => {
+    test('counts go on in the process, and nothing is lost or doubled when it is back', async () => {
+      const port = await freePort();
+      const directory = await mkdtemp(join(tmpdir(), 'pakhus-redis-'));
+      let child = await startRedis(port, directory);
+      const service = await startTestPakhus({ REDIS_URL: `redis://127.0.0.1:${port}` });
+      try {
+        const { tenant, userId } = await tenantWithUser(service);
+        await service.pakhus.deps.foldCounts();
+        const signal = (name: NodeJS.Signals) => child.kill(name);
+        // Frozen, so that what is sent to it is neither answered nor refused, and may be applied later.
+        signal('SIGSTOP');
+        const during = await sendMany(service.api, tenant.key, userId, 2);
+        signal('SIGCONT');
+        const back = await sendMany(service.api, tenant.key, userId, 2);
+        await service.pakhus.deps.foldCounts();
+        await service.pakhus.deps.foldCounts();
+        const sofar = [creation, during, back].reduce(plus);
+        await expect
+          .poll(() => foldedNow(service, tenant.id), { timeout: 15_000, interval: 300 })
+          .toEqual(sofar);
+        // Gone for good, with an empty memory: what it held was folded.
+        const ended = once(child, 'exit');
+        signal('SIGKILL');
+        await ended;
+        const away = await sendMany(service.api, tenant.key, userId, 2);
+        expect(await foldedNow(service, tenant.id)).toEqual(plus(sofar, away));
+        child = await startRedis(port, directory);
+        await until('Redis to be used again', async () => {
+          const health = await service.api.get('/health');
+          return health.body.checks.redis === 'ok';
+        });
+        const again = await sendMany(service.api, tenant.key, userId, 2);
+        expect(await foldedNow(service, tenant.id)).toEqual([sofar, away, again].reduce(plus));
+      } finally {
+        await service.stop();
+        child.kill('SIGKILL');
+        await rm(directory, { recursive: true, force: true });
+      }
+    });
+  });
+});
+
+async function foldedNow(service: TestPakhus, projectId: string): Promise<Sums> {
+  await service.pakhus.deps.foldCounts();
+  return folded(service.databaseUrl, projectId);
+}
+
+async function startRedis(port: number, directory: string): Promise<ChildProcess> {
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
+  const child = spawn('redis-server', args, { stdio: 'ignore' });
+  const probe = openRedis(`redis://127.0.0.1:${port}`, createLogger('silent'));
+  await vi.waitFor(() => expect(probe.status).toBe('ready'), { timeout: 10_000 });
+  probe.disconnect();
+  return child;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
