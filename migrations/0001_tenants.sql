@@ -91,6 +91,7 @@ create table users (
   plan_id uuid,
   active boolean not null default true,
   used_bytes bigint not null default 0 check (used_bytes >= 0),
+  file_count bigint not null default 0 check (file_count >= 0),
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   constraint users_external_id_unique unique (project_id, external_id),
@@ -109,6 +110,7 @@ create table spaces (
   scopes text[] not null default '{}',
   limit_bytes bigint check (limit_bytes >= 0),
   used_bytes bigint not null default 0 check (used_bytes >= 0),
+  file_count bigint not null default 0 check (file_count >= 0),
   active boolean not null default true,
   password_hash text,
   -- The one live session: a token with another id is dead.

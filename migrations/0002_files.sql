@@ -86,9 +86,11 @@ begin
     where d.storage_key = file.storage_key and d.shelf = file.shelf and d.claimed_until is null;
   if not found then outcome := 'object lost'; return; end if;
 
-  update users set used_bytes = owner.wanted where id = file.user_id and project_id = file.project_id;
+  update users set used_bytes = owner.wanted, file_count = file_count + 1
+    where id = file.user_id and project_id = file.project_id;
   if file.space_id is not null then
-    update spaces set used_bytes = space_wanted where id = file.space_id and project_id = file.project_id;
+    update spaces set used_bytes = space_wanted, file_count = file_count + 1
+      where id = file.space_id and project_id = file.project_id;
   end if;
   insert into files select file.*;
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
@@ -117,8 +119,10 @@ begin
     where f.project_id = $1 and f.user_id = $2 and f.id = $4 and ($3 is null or f.space_id = $3)
     returning * into gone;
   if gone.id is null then return; end if;
-  update users u set used_bytes = used_bytes - gone.size where u.id = gone.user_id and u.project_id = $1;
-  update spaces s set used_bytes = used_bytes - gone.size where s.id = gone.space_id and s.project_id = $1;
+  update users u set used_bytes = used_bytes - gone.size, file_count = file_count - 1
+    where u.id = gone.user_id and u.project_id = $1;
+  update spaces s set used_bytes = used_bytes - gone.size, file_count = file_count - 1
+    where s.id = gone.space_id and s.project_id = $1;
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
     values (gone.shelf, gone.storage_key, gone.id, now()) on conflict do nothing;
   perform record_audit($1, $5, $6, $7, $8, $9, 'file.delete', 'file', gone.id::text, gone.user_id,

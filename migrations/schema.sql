@@ -289,12 +289,12 @@ create table spaces (
   scopes text[] not null default '{}'::text[],
   limit_bytes bigint,
   used_bytes bigint not null default 0,
+  file_count bigint not null default 0,
   active boolean not null default true,
   password_hash text,
   session_jti uuid,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now(),
-  file_count bigint not null default 0
+  updated_at timestamp(3) with time zone not null default now()
 );
 alter table spaces add constraint spaces_external_id_unique UNIQUE (project_id, external_id);
 alter table spaces add constraint spaces_file_count_check CHECK ((file_count >= 0));
@@ -354,9 +354,9 @@ create table users (
   plan_id uuid,
   active boolean not null default true,
   used_bytes bigint not null default 0,
+  file_count bigint not null default 0,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  file_count bigint not null default 0,
   usage_bucket integer not null default usage_bucket(used_bytes)
 );
 alter table users add constraint users_external_id_unique UNIQUE (project_id, external_id);
@@ -378,6 +378,7 @@ AS $function$
 declare
   gone files;
 begin
+  perform from projects p where p.id = $1 for key share;
   perform from users u where u.project_id = $1 and u.id = $2 for no key update;
   -- The space before the file: the order of locks.
   perform from spaces s where s.project_id = $1
@@ -489,6 +490,8 @@ declare
   space_wanted bigint;
   space_limit bigint;
 begin
+  -- Before the user: the file's row will refer to the project, whose deletion goes through its users.
+  perform from projects p where p.id = file.project_id for key share;
   select u.active, u.used_bytes + file.size as wanted, p.storage_limit into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))

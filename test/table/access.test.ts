@@ -373,6 +373,8 @@ describe('pinned: opening a route shows in the diff of this file', () => {
       'GET /admin/settings/rate-limit',
       'PUT /admin/settings/rate-limit',
       'GET /admin/audit',
+      'GET /admin/stats/global',
+      'GET /admin/stats/projects',
     ]);
   });
 
@@ -429,6 +431,8 @@ describe('pinned: opening a route shows in the diff of this file', () => {
       'POST /project/users/:userId/images',
       'POST /project/users/ext/:externalId/images',
       'GET /project/jobs/:jobId',
+      'GET /project/users/:userId/stats',
+      'GET /project/users/ext/:externalId/stats',
     ]);
   });
 });
