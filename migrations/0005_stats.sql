@@ -152,6 +152,8 @@ declare
   space_wanted bigint;
   space_limit bigint;
 begin
+  -- Before the user: the file's row will refer to the project, whose deletion goes through its users.
+  perform from projects p where p.id = file.project_id for key share;
   select u.active, u.used_bytes + file.size as wanted, p.storage_limit into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))
@@ -194,6 +196,7 @@ create or replace function delete_file(
 declare
   gone files;
 begin
+  perform from projects p where p.id = $1 for key share;
   perform from users u where u.project_id = $1 and u.id = $2 for no key update;
   -- The space before the file: the order of locks.
   perform from spaces s where s.project_id = $1

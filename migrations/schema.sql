@@ -180,11 +180,32 @@ alter table integrations add constraint integrations_rate_limit_max_check CHECK 
 alter table integrations add constraint integrations_rate_limit_window_check CHECK ((rate_limit_window >= 1000));
 CREATE INDEX integrations_newest ON public.integrations USING btree (project_id, created_at DESC, id DESC);
 
+create table login_challenges (
+  jti uuid not null,
+  account_id uuid not null,
+  failures smallint not null default 0,
+  expires_at timestamp(3) with time zone not null
+);
+alter table login_challenges add constraint login_challenges_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table login_challenges add constraint login_challenges_pkey PRIMARY KEY (jti);
+CREATE INDEX login_challenges_expiry ON public.login_challenges USING btree (expires_at);
+CREATE INDEX login_challenges_of_account ON public.login_challenges USING btree (account_id);
+
 create table migrations (
   name text not null,
   applied_at timestamp with time zone not null default now()
 );
 alter table migrations add constraint migrations_pkey PRIMARY KEY (name);
+
+create table password_resets (
+  token_hash bytea not null,
+  account_id uuid not null,
+  expires_at timestamp(3) with time zone not null
+);
+alter table password_resets add constraint password_resets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table password_resets add constraint password_resets_pkey PRIMARY KEY (token_hash);
+CREATE INDEX password_resets_expiry ON public.password_resets USING btree (expires_at);
+CREATE INDEX password_resets_of_account ON public.password_resets USING btree (account_id);
 
 create table plans (
   id uuid not null default gen_random_uuid(),
@@ -219,6 +240,13 @@ alter table projects add constraint projects_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_rate_limit_max_check CHECK ((rate_limit_max >= 1));
 alter table projects add constraint projects_rate_limit_window_check CHECK ((rate_limit_window >= 1000));
 CREATE INDEX projects_newest ON public.projects USING btree (created_at DESC, id DESC);
+
+create table recovery_codes (
+  account_id uuid not null,
+  code_hash bytea not null
+);
+alter table recovery_codes add constraint recovery_codes_account_id_fkey FOREIGN KEY (account_id) REFERENCES two_factors(account_id) ON DELETE CASCADE;
+alter table recovery_codes add constraint recovery_codes_pkey PRIMARY KEY (account_id, code_hash);
 
 create table revoked_tokens (
   jti uuid not null,
@@ -300,6 +328,25 @@ CREATE INDEX stat_totals_empty ON public.stat_totals USING btree (project_id) WH
 CREATE INDEX stat_totals_largest ON public.stat_totals USING btree (project_id, dimension, count DESC, value);
 CREATE INDEX stat_totals_of_installation ON public.stat_totals USING btree (dimension) WHERE (dimension = ANY (ARRAY['users'::text, 'visibility'::text, 'jobs'::text]));
 
+create table two_factors (
+  account_id uuid not null,
+  key_id text not null,
+  sealed_secret bytea not null,
+  activated_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now()
+);
+alter table two_factors add constraint two_factors_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table two_factors add constraint two_factors_pkey PRIMARY KEY (account_id);
+CREATE INDEX two_factors_of_key ON public.two_factors USING btree (key_id);
+
+create table used_totp_steps (
+  account_id uuid not null,
+  step bigint not null
+);
+alter table used_totp_steps add constraint used_totp_steps_account_id_fkey FOREIGN KEY (account_id) REFERENCES two_factors(account_id) ON DELETE CASCADE;
+alter table used_totp_steps add constraint used_totp_steps_pkey PRIMARY KEY (account_id, step);
+CREATE INDEX used_totp_steps_age ON public.used_totp_steps USING btree (step);
+
 create table users (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,
@@ -331,6 +378,7 @@ AS $function$
 declare
   gone files;
 begin
+  perform from projects p where p.id = $1 for key share;
   perform from users u where u.project_id = $1 and u.id = $2 for no key update;
   -- The space before the file: the order of locks.
   perform from spaces s where s.project_id = $1
@@ -442,6 +490,8 @@ declare
   space_wanted bigint;
   space_limit bigint;
 begin
+  -- Before the user: the file's row will refer to the project, whose deletion goes through its users.
+  perform from projects p where p.id = file.project_id for key share;
   select u.active, u.used_bytes + file.size as wanted, p.storage_limit into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))

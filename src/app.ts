@@ -3,6 +3,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { encryptionKeyOf } from './config.ts';
 import type { Deps } from './contract/deps.ts';
 import type { Settings } from './contract/settings.ts';
 import { createTokenSigner } from './contract/token.ts';
@@ -19,6 +20,7 @@ import { startSchedule } from './jobs/schedule.ts';
 import { queuesOf, startWorkers } from './jobs/worker.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { cursorCodec } from './kernel/cursor.ts';
+import { createSealer, type Sealer } from './kernel/sealed.ts';
 import { deriveKey, randomToken } from './kernel/secret.ts';
 import { createAdmission } from './platform/admission.ts';
 import type { Counters } from './platform/counters/counters.ts';
@@ -33,6 +35,9 @@ import type { Limiter } from './platform/limits/limiter.ts';
 import { memoryLimiter } from './platform/limits/memory.ts';
 import { redisLimiter } from './platform/limits/redis.ts';
 import type { Logger } from './platform/log.ts';
+import type { Mailer } from './platform/mail/mailer.ts';
+import { createOutbox } from './platform/mail/outbox.ts';
+import { createSmtpMailer } from './platform/mail/smtp.ts';
 import { createMetrics } from './platform/metrics.ts';
 import { createDiskStore } from './platform/objects/disk.ts';
 import { verifyDownloadUrl } from './platform/objects/disk-url.ts';
@@ -66,7 +71,7 @@ export interface StartOptions {
 }
 
 /** What to undo, newest first, when a start fails half-way or when the service stops. */
-type Undo = () => Promise<unknown>;
+export type Undo = () => Promise<unknown>;
 
 export async function startPakhus(options: StartOptions): Promise<Pakhus> {
   const undo: Undo[] = [];
@@ -126,7 +131,9 @@ async function build(
     db,
     limiter: createLimiter(redis, clock, log),
     passwords: await passwords,
-    tokens: createTokenSigner(jwtSecret, clock),
+    tokens: createTokenSigner(jwtSecret, clock, settings.JWT_SECRET_PREVIOUS),
+    sealer: openSealer(settings, jwtSecret),
+    mailer: openMailer(settings, log),
     cursors: cursorCodec(deriveKey(jwtSecret, 'cursor')),
     auditQueue,
     counters,
@@ -136,8 +143,7 @@ async function build(
     images,
     objects,
     reserveObject: createReservations(db, settings.REAPER_GRACE_SECONDS),
-    verifyDownload: (key, query) =>
-      objects.kind === 'disk' ? verifyDownloadUrl(downloadSecret, key, query, clock()) : null,
+    verifyDownload: objects.kind === 'disk' ? downloadVerifier(settings, downloadSecret, clock) : () => null,
     uploads: createAdmission(uploadsAtOnce, uploadWaitMs),
     version: await readVersion(),
     probes: {
@@ -177,7 +183,7 @@ async function exposeMetrics(
   return server.url;
 }
 
-async function openMigratedDatabase(settings: Settings, log: Logger, undo: Undo[]): Promise<Database> {
+export async function openMigratedDatabase(settings: Settings, log: Logger, undo: Undo[]): Promise<Database> {
   let connection: Parameters<typeof openDatabase>[0]['connection'];
   if (settings.DATABASE_URL === null) {
     const embedded = await startEmbeddedPostgres({ dataDir: settings.DATA_DIR, log });
@@ -256,6 +262,41 @@ async function openObjects(
   undo.push(() => objects.close());
   await objects.check();
   return objects;
+}
+
+/** Download URLs outlive a change of JWT_SECRET, as tokens do. */
+function downloadVerifier(settings: Settings, secret: Buffer, clock: Clock): Deps['verifyDownload'] {
+  const previous = settings.JWT_SECRET_PREVIOUS;
+  const secrets = previous === null ? [secret] : [secret, deriveKey(previous, 'download')];
+  return (key, query) => {
+    for (const one of secrets) {
+      const claims = verifyDownloadUrl(one, key, query, clock());
+      if (claims) return claims;
+    }
+    return null;
+  };
+}
+
+/** Whichever key an operator had before, given or derived, still opens what it sealed. */
+function openSealer(settings: Settings, jwtSecret: string): Sealer {
+  const { ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS, JWT_SECRET_PREVIOUS } = settings;
+  const derived = (secret: string) => deriveKey(secret, 'encryption');
+  const present = ENCRYPTION_KEY === null ? derived(jwtSecret) : readKey(ENCRYPTION_KEY);
+  const previous = ENCRYPTION_KEY_PREVIOUS === null ? [] : [readKey(ENCRYPTION_KEY_PREVIOUS)];
+  const previousDerived = JWT_SECRET_PREVIOUS === null ? [] : [derived(JWT_SECRET_PREVIOUS)];
+  return createSealer(present, [...previous, derived(jwtSecret), ...previousDerived]);
+}
+
+function readKey(text: string): Buffer {
+  const key = encryptionKeyOf(text);
+  if (key === null) throw new Error('An encryption key is not 32 bytes: readConfig lets none such pass');
+  return key;
+}
+
+function openMailer(settings: Settings, log: Logger): Mailer {
+  return settings.SMTP_URL === null
+    ? createOutbox(join(settings.DATA_DIR, 'outbox'), settings.MAIL_FROM, log)
+    : createSmtpMailer(settings.SMTP_URL, settings.MAIL_FROM);
 }
 
 function openSharedRedis(url: string, log: Logger, undo: Undo[]): RedisClient {

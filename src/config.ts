@@ -40,11 +40,16 @@ const presignedSecondsMax = 604_800;
 
 function contradictions(settings: Settings): string[] {
   const found: string[] = [];
-  const { JWT_SECRET, ENCRYPTION_KEY, ADMIN_PASSWORD, ADMIN_EMAIL, S3_BUCKET } = settings;
-  if (JWT_SECRET !== null && JWT_SECRET.length < jwtSecretMin)
-    found.push(`JWT_SECRET must have at least ${jwtSecretMin} characters`);
-  if (ENCRYPTION_KEY !== null && encryptionKeyOf(ENCRYPTION_KEY) === null)
-    found.push('ENCRYPTION_KEY must be 32 bytes in hex (64 digits) or base64');
+  const { ADMIN_PASSWORD, ADMIN_EMAIL, S3_BUCKET } = settings;
+  for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) {
+    if ((settings[name]?.length ?? jwtSecretMin) < jwtSecretMin)
+      found.push(`${name} must have at least ${jwtSecretMin} characters`);
+  }
+  for (const name of ['ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS'] as const) {
+    const key = settings[name];
+    if (key !== null && encryptionKeyOf(key) === null)
+      found.push(`${name} must be 32 bytes in hex (64 digits) or base64`);
+  }
   if (ADMIN_PASSWORD !== null && (ADMIN_PASSWORD.length < 8 || Buffer.byteLength(ADMIN_PASSWORD) > 256)) {
     found.push('ADMIN_PASSWORD must have at least 8 characters and at most 256 bytes');
   }
@@ -75,6 +80,11 @@ function s3Mistakes(settings: Settings): string[] {
 function warningsOf(settings: Settings): string[] {
   const found: string[] = [];
   const { JWT_SECRET, DATABASE_URL, R2_PUBLIC_URL, S3_BUCKET, S3_PUBLIC_BUCKET } = settings;
+  if (settings.SMTP_URL !== null && settings.PUBLIC_URL === null && settings.RESET_URL === null) {
+    found.push(
+      'Links in mails follow the Host header of whoever asks for them, which can be forged: set PUBLIC_URL or RESET_URL',
+    );
+  }
   if (JWT_SECRET !== null && JWT_SECRET.length < jwtSecretAdvised)
     found.push(`JWT_SECRET is shorter than ${jwtSecretAdvised} characters: choose a longer one`);
   if (JWT_SECRET === null && DATABASE_URL !== null)
@@ -101,6 +111,12 @@ export function helpText(): string {
     ([name, shown, meaning]) => `  ${name.padEnd(nameWidth)}  ${shown.padEnd(shownWidth)}  ${meaning}`,
   );
   return [
+    'pakhus                                      starts the service',
+    'pakhus admin reset-password [--email E]     sets a new password for an account and prints it',
+    'pakhus admin disable-2fa [--email E]        switches two-factor login off for an account',
+    '',
+    'Without --email, the admin is meant. On the embedded database, stop the service first.',
+    '',
     'Pakhus is configured by environment variables; all are optional.',
     '',
     `  ${'VARIABLE'.padEnd(nameWidth)}  ${'DEFAULT'.padEnd(shownWidth)}  MEANING`,

@@ -1,6 +1,8 @@
-// The process: reads the configuration, starts the service, says that it is ready, and stops on a signal.
+// The process: reads the configuration, starts the service, says that it is ready, and stops on a signal. Any
+// argument makes it a command line instead.
 import { startPakhus } from './app.ts';
-import { ConfigError, helpText, readConfig } from './config.ts';
+import { runCommand } from './cli.ts';
+import { ConfigError, readConfig } from './config.ts';
 import { createLogger } from './platform/log.ts';
 
 const stopWithinMs = 30_000;
@@ -9,7 +11,15 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const complain = (line: string) => process.stderr.write(`${line}\n`);
 
 async function main(): Promise<void> {
-  if (process.argv.includes('--help')) return void say(helpText());
+  const words = process.argv.slice(2);
+  if (words.length > 0) {
+    process.exitCode = await runCommand(words, process.env, { say, complain });
+    return;
+  }
+  await serve();
+}
+
+async function serve(): Promise<void> {
   const { settings, warnings } = readConfig(process.env);
   const log = createLogger(settings.LOG_LEVEL);
   for (const warning of warnings) log.warn({}, warning);

@@ -5,6 +5,7 @@ export const auditActions = [
   'auth.login_failed',
   'auth.logout',
   'auth.password_change',
+  'auth.password_forgot',
   'auth.password_reset',
   'auth.2fa_enroll',
   'auth.2fa_activate',

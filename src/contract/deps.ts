@@ -1,12 +1,14 @@
 // What the world gives to features. Built once, in app.ts; handed on explicitly, never imported.
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
+import type { Sealer } from '../kernel/sealed.ts';
 import type { Admission } from '../platform/admission.ts';
 import type { Counters } from '../platform/counters/counters.ts';
 import type { Database } from '../platform/db/postgres.ts';
 import type { ImageEngine } from '../platform/images/image-engine.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
 import type { Logger } from '../platform/log.ts';
+import type { Mailer } from '../platform/mail/mailer.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { DownloadClaims } from '../platform/objects/disk-url.ts';
 import type { ObjectStore, Shelf } from '../platform/objects/object-store.ts';
@@ -24,6 +26,8 @@ export interface Deps {
   readonly limiter: Limiter;
   readonly passwords: Passwords;
   readonly tokens: TokenSigner;
+  readonly sealer: Sealer;
+  readonly mailer: Mailer;
   readonly cursors: CursorCodec;
   readonly auditQueue: AuditQueue;
   readonly counters: Counters;

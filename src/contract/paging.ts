@@ -1,4 +1,5 @@
 // Keyset paging: a page begins after the last row of the page before, so that every page costs the same.
+import type { Position } from '../kernel/cursor.ts';
 import { noSql, type Sql, sql } from '../platform/db/sql.ts';
 import type { Deps } from './deps.ts';
 
@@ -15,9 +16,11 @@ export interface PageRequest {
 /** The condition that continues a list ordered by created_at, then id, newest first. */
 export function afterCursor(deps: Deps, list: string, cursor: string | undefined): Sql {
   if (cursor === undefined) return noSql;
-  const [createdAt, id] = deps.cursors.decode(list, cursor);
-  return sql` and (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`;
+  return afterPosition(deps.cursors.decode(list, cursor));
 }
+
+export const afterPosition = ([createdAt, id]: Position): Sql =>
+  sql` and (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`;
 
 /** Takes one row more than the page holds, to know whether another page follows. */
 export const oneMore = (page: PageRequest): number => page.limit + 1;

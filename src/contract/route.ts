@@ -8,6 +8,7 @@ import type { AuditAction, AuditStamp } from './audit.ts';
 import type { Call } from './call.ts';
 import type { Deps } from './deps.ts';
 import type { Scope } from './scope.ts';
+import type { Serialized } from './serialized.ts';
 import type { Subject } from './subject.ts';
 
 export type Access = PublicAccess | GuardedAccess;
@@ -84,7 +85,10 @@ export type Answer<Shape extends RouteShape> = Shape['returns'] extends { conten
   ? Readable | Buffer
   : StaticOr<Shape['returns']['body'], void>;
 
-export type Handler<Shape extends RouteShape> = (context: Context<Shape>) => Promise<Answer<Shape>>;
+/** Whoever answers with JSON that the database wrote vouches for its shape; tests hold it against the schema. */
+export type Handler<Shape extends RouteShape> = (
+  context: Context<Shape>,
+) => Promise<Answer<Shape> | Serialized>;
 
 /** A declared route, its types forgotten: what the table, the server and the tests work with. */
 export interface Route extends RouteShape {

@@ -166,9 +166,11 @@ export const variables = {
   S3_PUBLIC_BUCKET: optional('Bucket behind R2_PUBLIC_URL, for public objects'),
   R2_PUBLIC_URL: httpUrl('Public address of the public objects, for permanent URLs'),
   JWT_SECRET: optional('Signs tokens; generated into DATA_DIR when unset; at least 16 characters, better 32'),
+  JWT_SECRET_PREVIOUS: optional('The JWT_SECRET before this one: what it signed stays good'),
   ENCRYPTION_KEY: optional(
     '32 bytes in hex or base64 that encrypt two-factor secrets; derived from JWT_SECRET when unset',
   ),
+  ENCRYPTION_KEY_PREVIOUS: optional('The ENCRYPTION_KEY before this one: what it encrypted stays readable'),
   ADMIN_EMAIL: text('admin@pakhus.local', 'E-mail of the admin that the first start creates'),
   ADMIN_PASSWORD: optional('Password of that admin; generated and printed once when unset'),
   SMTP_URL: urlOf(['smtp', 'smtps'], 'Mail server; mails become .eml files below DATA_DIR/outbox when unset'),

@@ -57,13 +57,18 @@ const tokenLengthMax = 4096;
  */
 const genuineMax = 1000;
 
-export function createTokenSigner(secret: string, clock: Clock): TokenSigner {
+/** Tokens that `previousSecret` has signed are still good; new ones are signed with `secret`. */
+export function createTokenSigner(
+  secret: string,
+  clock: Clock,
+  previousSecret: string | null = null,
+): TokenSigner {
   const sign = createSigner({ key: secret, algorithm: 'HS256' });
-  // Expiry is judged below by our own clock.
-  const verify = createVerifier({ key: secret, algorithms: ['HS256'], ignoreExpiration: true, cache: false });
+  const verify = verifierOf(secret);
+  const verifyPrevious = previousSecret === null ? () => null : verifierOf(previousSecret);
   const genuine = new Map<string, Claims>();
   const claimsOf = (token: string): Claims | null => {
-    const payload = payloadOf(() => verify(token));
+    const payload = verify(token) ?? verifyPrevious(token);
     const claims = payload && readClaims(payload);
     if (claims) remember(genuine, token, claims);
     return claims;
@@ -92,13 +97,19 @@ function remember(genuine: Map<string, Claims>, token: string, claims: Claims): 
   genuine.set(token, claims);
 }
 
-function payloadOf(verify: () => unknown): Record<string, unknown> | null {
-  try {
-    const payload = verify();
-    return typeof payload === 'object' && payload !== null ? (payload as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+type Payload = Record<string, unknown>;
+
+/** Null for a token that the secret has not signed. Expiry is judged by our own clock. */
+function verifierOf(secret: string): (token: string) => Payload | null {
+  const verify = createVerifier({ key: secret, algorithms: ['HS256'], ignoreExpiration: true, cache: false });
+  return (token) => {
+    try {
+      const payload: unknown = verify(token);
+      return typeof payload === 'object' && payload !== null ? (payload as Payload) : null;
+    } catch {
+      return null;
+    }
+  };
 }
 
 /** A token without its subject, id or expiry is refused, however well it is signed. */

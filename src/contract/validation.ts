@@ -47,11 +47,6 @@ export function bodyValidator(schema: TObject): Validator {
   return validator(strict.compile(schema), schema, 422);
 }
 
-/** The fields of a form are text, like those of a query, but belong to a body. */
-export function formValidator(schema: TObject): Validator {
-  return validator(coercing.compile(schema), schema, 422);
-}
-
 export function parameterValidator(schema: TObject): Validator {
   return validator(coercing.compile(schema), schema, 400);
 }

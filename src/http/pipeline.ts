@@ -6,6 +6,7 @@ import type { AuditStamp } from '../contract/audit.ts';
 import type { Call } from '../contract/call.ts';
 import type { Deps } from '../contract/deps.ts';
 import { isPublic, type Route } from '../contract/route.ts';
+import { Serialized } from '../contract/serialized.ts';
 import type { Subject } from '../contract/subject.ts';
 import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
 import {
@@ -82,7 +83,9 @@ export function pipelineOf(deps: Deps, { route, subjectBy }: Endpoint): Pipeline
         audit: stampOf(route, actor, call),
       };
       reply.code(route.returns.status);
-      return route.handle(context as never);
+      const answer = await route.handle(context as never);
+      if (!(answer instanceof Serialized)) return answer;
+      return reply.type('application/json; charset=utf-8').serializer(asItIs).send(answer.json);
     },
   };
 }
@@ -131,6 +134,8 @@ function requireSubject(request: FastifyRequest, subjectBy: SubjectBy, subject: 
   }
   throw userNotFound();
 }
+
+const asItIs = (json: unknown): string => json as string;
 
 function validated(given: unknown, validate: Validator | undefined): Record<string, unknown> {
   if (!validate) return {};

@@ -1,7 +1,9 @@
 // Every route there is, in one list. Each `:user` route stands for two paths.
 
 import type { Route } from '../contract/route.ts';
+import { passwordRoutes } from '../features/accounts/accounts.password.routes.ts';
 import { accountRoutes } from '../features/accounts/accounts.routes.ts';
+import { twoFactorRoutes } from '../features/accounts/accounts.two-factor.routes.ts';
 import { auditRoutes } from '../features/audit/audit.routes.ts';
 import { fileRoutes } from '../features/files/files.routes.ts';
 import { healthRoutes } from '../features/health/health.routes.ts';
@@ -21,6 +23,8 @@ export const apiPrefix = '/api/v1';
 export const routes: readonly Route[] = [
   ...healthRoutes,
   ...accountRoutes,
+  ...passwordRoutes,
+  ...twoFactorRoutes,
   ...projectRoutes,
   ...settingsRoutes,
   ...auditRoutes,

@@ -107,7 +107,11 @@ export function createHttpServer(deps: Deps): HttpServer {
     listen: (host, port) => instance.listen({ host, port }),
     async close() {
       draining = true;
+      // A connection whose last answer was under way just now is kept alive by its client: it is idle from then
+      // on, and nothing would end it for a minute.
+      const hangUp = setInterval(() => instance.server.closeIdleConnections(), 50);
       await instance.close();
+      clearInterval(hangUp);
     },
   };
 }

@@ -1,11 +1,21 @@
 // Every periodic task and every queued job there is.
 import type { PeriodicTask, QueuedJob } from '../contract/job.ts';
+import { accountPurge, accountReseal, resetRequests } from '../features/accounts/accounts.jobs.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';
 import { mover, reaper } from '../features/files/files.jobs.ts';
 import { compression } from '../features/images/images.jobs.ts';
+import { mailSending } from '../features/mail/mail.jobs.ts';
 import { statsPurge } from '../features/stats/stats.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 
-export const periodicTasks: readonly PeriodicTask[] = [auditPurge, expiryPurge, reaper, mover, statsPurge];
+export const periodicTasks: readonly PeriodicTask[] = [
+  accountPurge,
+  accountReseal,
+  auditPurge,
+  expiryPurge,
+  reaper,
+  mover,
+  statsPurge,
+];
 
-export const queuedJobs: readonly QueuedJob[] = [compression];
+export const queuedJobs: readonly QueuedJob[] = [compression, resetRequests, mailSending];

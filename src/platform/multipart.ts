@@ -14,6 +14,12 @@ export interface FilePart {
 
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
+/**
+ * More than one piece of a request's body. The parser never goes on after a part that it skips (one without a
+ * name, say) if a single piece of it fills this buffer: the request would hang.
+ */
+const partBufferBytes = 256 * 1024;
+
 const limits = { fields: 64, parts: 66, fieldSize: 64 * 1024, headerPairs: 32, headerSize: 16 * 1024 };
 
 /**
@@ -87,6 +93,7 @@ function parserOf(request: IncomingMessage, fileField: string) {
     return new busboy.Busboy({
       headers: { ...request.headers, 'content-type': contentType },
       limits,
+      fileHwm: partBufferBytes,
       // A field sent as a blob has a file name, too: only the name of the part decides.
       isPartAFile: (name) => name === fileField,
     });

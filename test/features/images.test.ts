@@ -4,7 +4,7 @@ import type { Api, Reply } from '../support/api.ts';
 import { rowsOf } from '../support/database.ts';
 import { hostileImages } from '../support/hostile-images.ts';
 import { picture } from '../support/image-files.ts';
-import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { startTestPakhus, type TestPakhus, testSecrets } from '../support/pakhus.ts';
 import { startProcess } from '../support/process.ts';
 import { until } from '../support/processes.ts';
 import {
@@ -51,10 +51,14 @@ async function send(
 const imagesOf = (userId: string) => `/project/users/${userId}/images`;
 
 async function settled(api: Api, as: string, jobId: string): Promise<Reply['body']> {
-  return until(`job ${jobId} to end`, async () => {
-    const { body } = await api.get(`/project/jobs/${jobId}`, as);
-    return ['done', 'failed'].includes(body.status) ? body : undefined;
-  });
+  return until(
+    `job ${jobId} to end`,
+    async () => {
+      const { body } = await api.get(`/project/jobs/${jobId}`, as);
+      return ['done', 'failed'].includes(body.status) ? body : undefined;
+    },
+    90_000,
+  );
 }
 
 async function delivered(fileId: string): Promise<{ bytes: Buffer; type: string | null }> {
@@ -225,13 +229,13 @@ test('images: a file that is deleted while it is compressed leaves no object', a
 });
 
 test('images: kill -9 of the worker at any moment ends in done, once, with the sizes of the first original', async () => {
-  const apart = await startTestPakhus({ ROLE: 'api', IMAGE_TIMEOUT_SECONDS: '1' });
+  const apart = await startTestPakhus({ ROLE: 'api', IMAGE_TIMEOUT_SECONDS: '3' });
   const environment = {
     ROLE: 'worker',
     DATABASE_URL: apart.databaseUrl,
     DATA_DIR: apart.dataDir,
-    JWT_SECRET: 'a secret that only the tests know about',
-    IMAGE_TIMEOUT_SECONDS: '1',
+    ...testSecrets,
+    IMAGE_TIMEOUT_SECONDS: '3',
     IMAGE_MAX_ATTEMPTS: '50',
     IMAGE_CONCURRENCY: '2',
   };

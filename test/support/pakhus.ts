@@ -13,6 +13,12 @@ import { dist } from './dist.ts';
 export const adminEmail = 'admin@pakhus.local';
 export const adminPassword = 'the admin of the tests';
 
+/** What a Pakhus of the tests is given, wherever it runs. */
+export const testSecrets = {
+  JWT_SECRET: 'a secret that only the tests know about',
+  ADMIN_PASSWORD: adminPassword,
+};
+
 export interface TestPakhus {
   readonly api: Api;
   readonly baseUrl: string;
@@ -49,8 +55,7 @@ async function startInstance(
   const { settings } = readConfig({
     PORT: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
-    JWT_SECRET: 'a secret that only the tests know about',
-    ADMIN_PASSWORD: adminPassword,
+    ...testSecrets,
     DATABASE_URL: databaseUrl,
     DATA_DIR: dataDir,
     ...environment,

@@ -15,13 +15,16 @@ export interface PakhusProcess {
   stop(): Promise<number | null>;
 }
 
-export async function startProcess(environment: Record<string, string>): Promise<PakhusProcess> {
+export async function startProcess(
+  environment: Record<string, string>,
+  hear: (line: string) => void = () => undefined,
+): Promise<PakhusProcess> {
   const child = spawn(process.execPath, [join(dist, 'main.js')], {
     env: {
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
       PORT: '0',
-      LOG_LEVEL: 'warn',
+      LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -33,6 +36,7 @@ export async function startProcess(environment: Record<string, string>): Promise
   });
   const ready = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      hear(line);
       const [, url = ''] = /^Pakhus is ready(?: at (\S+))?/.exec(line) ?? [];
       if (line.startsWith('Pakhus is ready')) resolve(url);
     });

@@ -3,8 +3,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Asks again until the answer is not undefined or false; a test that hangs here names what never came true. */
-export async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = Date.now() + 20_000;
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | undefined | false>,
+  withinMs = 20_000,
+): Promise<T> {
+  const deadline = Date.now() + withinMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;

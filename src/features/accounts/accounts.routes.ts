@@ -3,13 +3,20 @@ import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Choice, Email, Nullable, Timestamp, Uuid } from '../../contract/wire.ts';
 import { describeSession, logIn, logOut } from './accounts.service.ts';
+import {
+  ChallengeToken,
+  exampleToken,
+  KnownPassword,
+  LoginEmail,
+  ownSession,
+  SessionToken,
+} from './accounts.wire.ts';
 
-const Token = Type.String({
-  description: 'Also set as the HttpOnly cookie `token`.',
-  examples: ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.c2ln'],
+const LoggedIn = Type.Object({ token: SessionToken });
+const CodeWanted = Type.Object({
+  two_factor_required: Type.Literal(true),
+  challenge_token: ChallengeToken,
 });
-
-const session = { actors: ['admin', 'project'], session: true } as const;
 
 export const accountRoutes = [
   route(
@@ -18,18 +25,23 @@ export const accountRoutes = [
       method: 'POST',
       path: '/auth/login',
       summary: 'Log in as admin or project',
+      description: 'With two-factor login enabled, the answer is a challenge and no session.',
       access: { public: true, why: 'it is how a session begins' },
       loginLimited: true,
       audit: 'auth.login',
-      body: Type.Object({
-        email: Type.String({ minLength: 1, maxLength: 320, examples: ['owner@example.com'] }),
-        password: Type.String({ minLength: 1, format: 'password', examples: ['correct horse battery'] }),
-      }),
-      returns: { status: 200, body: Type.Object({ token: Token }) },
+      body: Type.Object({ email: LoginEmail, password: KnownPassword }),
+      returns: {
+        status: 200,
+        body: Type.Union([LoggedIn, CodeWanted], { examples: [{ token: exampleToken }] }),
+      },
       errors: ['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
     },
     async ({ deps, body, audit, call }) => {
-      const { token, expiresAtMs } = await logIn(deps, body, audit);
+      const outcome = await logIn(deps, body, audit);
+      if (outcome.kind === 'challenge') {
+        return { two_factor_required: true as const, challenge_token: outcome.challenge.token };
+      }
+      const { token, expiresAtMs } = outcome.session;
       call.setSessionCookie(token, expiresAtMs);
       return { token };
     },
@@ -40,7 +52,7 @@ export const accountRoutes = [
       method: 'POST',
       path: '/auth/logout',
       summary: 'End this session',
-      access: session,
+      access: ownSession,
       audit: 'auth.logout',
       returns: { status: 204 },
       errors: [],
@@ -56,7 +68,7 @@ export const accountRoutes = [
       method: 'GET',
       path: '/auth/me',
       summary: 'Who is logged in',
-      access: session,
+      access: ownSession,
       audit: null,
       returns: {
         status: 200,

@@ -3,45 +3,65 @@ import type { Session } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { SignedToken } from '../../contract/token.ts';
-import { tooMany } from '../../contract/too-many.ts';
-import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
-import { randomToken, sha256 } from '../../kernel/secret.ts';
+import { randomToken } from '../../kernel/secret.ts';
 import {
   brokenConstraint,
   type Database,
   type Queryable,
   type Transaction,
 } from '../../platform/db/postgres.ts';
-import type { Policy } from '../../platform/limits/limiter.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
 import {
+  aboutAccount,
+  countAttempt,
+  holdAccount,
+  keepSession,
+  passwordFailures,
+  refuseInactiveProject,
+  signSession,
+  stampAs,
+} from './accounts.session.ts';
+import {
   type AccountRow,
   countAdmins,
+  deleteResetsOfProject,
   deleteSession,
-  emailKeyOf,
   findAccount,
   findAccountByEmail,
   insertAccount,
-  insertSession,
   lockAdmins,
   updateAccountEmail,
 } from './accounts.sql.ts';
+import { openChallenge } from './accounts.two-factor.ts';
 
-/** Client addresses can be forged, so failures are counted for each account as well. */
-const failurePolicy: Policy = { max: 20, windowMs: 15 * 60_000 };
+/** What a right password leads to: a session, or the question for the second factor. */
+export type LoginOutcome =
+  | { readonly kind: 'session'; readonly session: SignedToken }
+  | { readonly kind: 'challenge'; readonly challenge: SignedToken };
 
 export async function logIn(
   deps: Deps,
   input: { readonly email: string; readonly password: string },
   audit: AuditStamp,
-): Promise<SignedToken> {
-  const account = await provePassword(deps, input, audit);
-  if (account.project_active === false) {
-    throw new PakhusError('FORBIDDEN', 'The project is not active: ask the operator to activate it');
-  }
-  return openSession(deps, account, audit);
+): Promise<LoginOutcome> {
+  const proven = await provePassword(deps, input, audit);
+  return deps.db.transaction(async (tx) => {
+    const account = await holdAccount(tx, proven.id);
+    // While the old password was being proved, a new one may have ended what it opens.
+    if (account?.password_hash !== proven.password_hash) throw wrongPassword();
+    refuseInactiveProject(account);
+    if (account.two_factor_enabled) {
+      const challenge = await openChallenge(deps, tx, account);
+      await recordAudit(tx, stampAs(account, audit), aboutAccount(account.id, { two_factor_required: true }));
+      return { kind: 'challenge', challenge };
+    }
+    const session = signSession(deps, account);
+    await keepSession(tx, session, account.id);
+    await recordAudit(tx, { ...stampAs(account, audit), actorKeyId: session.jti }, aboutAccount(account.id));
+    return { kind: 'session', session };
+  });
 }
 
 /** Takes the same work and the same way whether or not the account exists. */
@@ -50,9 +70,8 @@ async function provePassword(
   input: { readonly email: string; readonly password: string },
   audit: AuditStamp,
 ): Promise<AccountRow> {
-  const failures = `account:${sha256(emailKeyOf(input.email)).toString('base64url')}`;
-  const verdict = await deps.limiter.consume(failures, failurePolicy);
-  if (!verdict.allowed) throw tooMany(deps.clock(), verdict, 'Too many failed logins for this account');
+  const failures = passwordFailures(input.email);
+  await countAttempt(deps, failures);
   const [account] = await deps.db.read<AccountRow>(findAccountByEmail(input.email));
   const right = await deps.passwords.verify(input.password, account?.password_hash ?? null);
   if (!account || !right) {
@@ -62,31 +81,18 @@ async function provePassword(
       resourceId: account?.id ?? null,
       metadata: { email: input.email },
     });
-    throw new PakhusError('UNAUTHORIZED', 'E-mail or password is wrong');
+    throw wrongPassword();
   }
   await deps.limiter.reset(failures);
   return account;
 }
 
-async function openSession(deps: Deps, account: AccountRow, audit: AuditStamp): Promise<SignedToken> {
-  const signed = deps.tokens.sign({
-    sub: account.project_id ?? account.id,
-    role: account.project_id === null ? 'admin' : 'project',
-    pid: account.project_id,
-    ttlMs: deps.settings.JWT_EXPIRES_IN,
-  });
-  await deps.db.transaction(async (tx) => {
-    await tx.query(insertSession(signed.jti, account.id, isoOf(signed.expiresAtMs)));
-    const stamp = { ...stampAs(account, audit), actorKeyId: signed.jti };
-    await recordAudit(tx, stamp, { resourceType: 'account', resourceId: account.id });
-  });
-  return signed;
-}
+const wrongPassword = () => new PakhusError('UNAUTHORIZED', 'E-mail or password is wrong');
 
 export async function logOut(deps: Deps, session: Session, audit: AuditStamp): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await tx.query(deleteSession(session.jti));
-    await recordAudit(tx, audit, { resourceType: 'account', resourceId: session.accountId });
+    await recordAudit(tx, audit, aboutAccount(session.accountId));
   });
 }
 
@@ -98,7 +104,7 @@ export async function describeSession(deps: Deps, session: Session) {
     email: session.email,
     name: account?.project_name ?? null,
     project_id: account?.project_id ?? null,
-    two_factor_enabled: false,
+    two_factor_enabled: account?.two_factor_enabled ?? false,
     expires_at: session.expiresAt,
   };
 }
@@ -114,6 +120,8 @@ export async function addAccount(
 
 export async function changeAccountEmail(tx: Transaction, projectId: string, email: string): Promise<void> {
   await tx.query(updateAccountEmail(projectId, email)).catch(explainTakenEmail);
+  // Links that went to the old address open nothing any more.
+  await tx.query(deleteResetsOfProject(projectId));
 }
 
 /**
@@ -148,10 +156,3 @@ function explainTakenEmail(error: unknown): never {
     details: { field: 'email' },
   });
 }
-
-const stampAs = (account: AccountRow, audit: AuditStamp): AuditStamp => ({
-  ...audit,
-  projectId: account.project_id,
-  actorType: account.project_id === null ? 'admin' : 'project',
-  actorId: account.project_id ?? account.id,
-});

@@ -9,19 +9,27 @@ export interface AccountRow {
   readonly password_hash: string;
   readonly project_active: boolean | null;
   readonly project_name: string | null;
+  readonly two_factor_enabled: boolean;
 }
 
 /** How addresses are compared. */
 export const emailKeyOf = (email: string): string => email.trim().toLowerCase();
 
-const columns = sql`a.id, a.project_id, a.email, a.password_hash, p.active as project_active, p.name as project_name`;
+const accounts = sql`select a.id, a.project_id, a.email, a.password_hash, p.active as project_active,
+    p.name as project_name, t.activated_at is not null as two_factor_enabled
+  from accounts a left join projects p on p.id = a.project_id left join two_factors t on t.account_id = a.id`;
 
 export const findAccountByEmail = (email: string): Sql => sql`
-  select ${columns} from accounts a left join projects p on p.id = a.project_id
-  where a.email_key = ${emailKeyOf(email)}`;
+  ${accounts} where a.email_key = ${emailKeyOf(email)}`;
 
-export const findAccount = (accountId: string): Sql => sql`
-  select ${columns} from accounts a left join projects p on p.id = a.project_id where a.id = ${accountId}`;
+export const findAccount = (accountId: string): Sql => sql`${accounts} where a.id = ${accountId}`;
+
+/** Two are enough to know that there is more than one. */
+export const listAdmins: Sql = sql`${accounts} where a.project_id is null order by a.created_at limit 2`;
+
+/** By itself, so that what is read after it is as fresh as the lock. */
+export const lockAccount = (accountId: string): Sql => sql`
+  select from accounts where id = ${accountId} for no key update`;
 
 export const insertAccount = (projectId: string | null, email: string, passwordHash: string): Sql => sql`
   insert into accounts (project_id, email, email_key, password_hash)
@@ -40,3 +48,28 @@ export const insertSession = (jti: string, accountId: string, expiresAt: string)
   insert into sessions (jti, account_id, expires_at) values (${jti}, ${accountId}, ${expiresAt})`;
 
 export const deleteSession = (jti: string): Sql => sql`delete from sessions where jti = ${jti}`;
+
+export const deleteSessions = (accountId: string, keptJti: string | null): Sql => sql`
+  delete from sessions where account_id = ${accountId} and jti is distinct from ${keptJti}::uuid`;
+
+export const updatePassword = (accountId: string, passwordHash: string): Sql => sql`
+  update accounts set password_hash = ${passwordHash}, updated_at = now() where id = ${accountId}`;
+
+export const insertReset = (tokenHash: Buffer, accountId: string, expiresAt: string): Sql => sql`
+  insert into password_resets (token_hash, account_id, expires_at) values (${tokenHash}, ${accountId}, ${expiresAt})`;
+
+/** The service's clock decides, as it does for tokens. */
+export const findReset = (tokenHash: Buffer, now: string): Sql => sql`
+  select account_id from password_resets where token_hash = ${tokenHash} and expires_at > ${now}::timestamptz`;
+
+export const deleteReset = (tokenHash: Buffer): Sql => sql`
+  delete from password_resets where token_hash = ${tokenHash} returning account_id`;
+
+export const deleteResets = (accountId: string): Sql => sql`
+  delete from password_resets where account_id = ${accountId}`;
+
+export const deleteResetsOfProject = (projectId: string): Sql => sql`
+  delete from password_resets r using accounts a where a.id = r.account_id and a.project_id = ${projectId}`;
+
+export const deleteExpiredResets = (now: string): Sql => sql`
+  delete from password_resets where expires_at < ${now}::timestamptz`;

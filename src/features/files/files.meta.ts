@@ -18,17 +18,24 @@ export const noValues: FileValues = {
 const metadataBytesMax = 16 * 1024;
 
 /** The form's fields as one object, before validation. A field by itself wins over the same one in `meta`. */
-export function gatherFields(form: FormFields, names: readonly string[]): Record<string, unknown> {
+export function gatherFields(
+  form: FormFields,
+  names: readonly string[],
+  numbers: readonly string[] = [],
+): Record<string, unknown> {
   const gathered: Record<string, unknown> = readMeta(form);
   for (const name of names) {
     const values = form.get(name) ?? form.get(snakeOf(name)) ?? form.get(camelOf(name));
     if (values === undefined) continue;
     if (name === 'tags') gathered[name] = readList(values);
     else if (name === 'metadata') gathered[name] = readJson(name, values.at(-1) ?? '');
-    else gathered[name] = values.at(-1);
+    else gathered[name] = numbers.includes(name) ? readNumber(values.at(-1) ?? '') : values.at(-1);
   }
   return gathered;
 }
+
+/** A form knows only text. What is no number stays text, and validation says so. */
+const readNumber = (text: string): unknown => (/^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text);
 
 function readMeta(form: FormFields): Record<string, unknown> {
   const text = form.get('meta')?.at(-1);

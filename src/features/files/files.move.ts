@@ -1,18 +1,24 @@
 // Takes an object to the shelf of its file's visibility. The copy is on record as doomed until the file has
 // been moved over to it, and what the file leaves behind is doomed in the same statement: a crash at any moment
-// leaves one owned object, and at most one other that the reaper knows of.
+// leaves one owned object, and at most one other that the reaper knows of. A shelf is written by a move or
+// cleared by a removal, never both at once: a late removal would take a file that has come back.
 import type { Deps } from '../../contract/deps.ts';
-import { deliveryOf, removeObjectSoon } from './files.objects.ts';
+import type { Shelf } from '../../platform/objects/object-store.ts';
+import { deliveryOf, waitForRemoval } from './files.objects.ts';
 import {
+  deleteClaimed,
+  extendClaim,
   type FileRow,
   insertDoomedCopy,
   listMisplaced,
   markMoved,
   otherShelf,
+  postponeClaimed,
   postponeDoomed,
 } from './files.sql.ts';
 
 const leaseSeconds = 45;
+const claimSeconds = 30;
 const batchMax = 100;
 
 /** False when somebody else is at it, or the file has changed its mind meanwhile. */
@@ -30,10 +36,27 @@ export async function moveFile(deps: Deps, projectId: string, file: FileRow): Pr
   } finally {
     clearInterval(renewal);
   }
-  const [moved] = await deps.db.query(markMoved(projectId, file.id, to));
+  const [moved] = await deps.db.query(markMoved(projectId, file.id, to, claimSeconds));
   if (!moved) return false;
-  await removeObjectSoon(deps, otherShelf(to), key);
+  await waitForRemoval(removeLeftBehind(deps, otherShelf(to), key));
   return true;
+}
+
+/** Holds the claim as long as the removal lasts. */
+async function removeLeftBehind(deps: Deps, shelf: Shelf, key: string): Promise<void> {
+  const renewal = setInterval(
+    () => void deps.db.query(extendClaim(key, shelf, claimSeconds)).catch(() => undefined),
+    (claimSeconds * 1000) / 3,
+  ).unref();
+  try {
+    await deps.objects.delete(shelf, key);
+    await deps.db.query(deleteClaimed(shelf, [key]));
+  } catch (error) {
+    deps.log.warn({ err: error, key }, 'an object was left to the reaper');
+    await deps.db.query(postponeClaimed(shelf, [key])).catch(() => undefined);
+  } finally {
+    clearInterval(renewal);
+  }
 }
 
 /** Moves what a crash or an outage has left on the wrong shelf; resolves to how many. */

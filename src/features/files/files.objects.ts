@@ -103,6 +103,11 @@ export async function removeObjectSoon(deps: Deps, shelf: Shelf, key: string): P
     .delete(shelf, key)
     .then(() => deps.db.query(deleteDoomedIfDue(key, shelf)))
     .catch((error: unknown) => deps.log.warn({ err: error, key }, 'an object was left to the reaper'));
+  await waitForRemoval(removal);
+}
+
+/** A caller waits for a removal, but not for long: it goes on without the caller. */
+export async function waitForRemoval(removal: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, removalPatienceMs);

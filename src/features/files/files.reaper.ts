@@ -6,7 +6,7 @@ import { claimDoomed, type DoomedRow, deleteClaimed, listOwned, postponeClaimed 
 
 const batchMax = 500;
 /** Longer than the store may take for a batch: after it another reaper may claim the same objects. */
-const claimSeconds = 600;
+const claimSeconds = 120;
 
 /** Resolves to how many objects went. */
 export async function reap(deps: Deps, signal: AbortSignal): Promise<number> {

@@ -70,7 +70,8 @@ export function takeIn(
     source.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > bytesMax && !dropping) {
-        if (!body) head = Buffer.concat(chunks);
+        // This chunk as well: its type is judged before its size.
+        if (!body) head = Buffer.concat([...chunks, chunk]);
         drop();
       }
       if (dropping) {

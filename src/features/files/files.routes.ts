@@ -1,7 +1,7 @@
 // Files over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
-import { formValidator } from '../../contract/validation.ts';
+import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readMediaType } from '../../kernel/media-type.ts';
 import { countFor } from '../stats/stats.count.ts';
@@ -38,7 +38,7 @@ const params = Type.Object({ fileId: Uuid });
 const plainUpload: UploadKind<UploadInput> = {
   fileField: 'file',
   fieldNames: Object.keys(uploadFields),
-  validate: formValidator(Type.Object(uploadFields)),
+  validate: bodyValidator(Type.Object(uploadFields)),
   commit: (deps, file, _input, audit) => commitFile(deps.db, file, audit),
 };
 
@@ -127,8 +127,7 @@ export const fileRoutes = [
           : { mimeType: mime_type.endsWith('/*') ? mime_type.toLowerCase() : readMediaType(mime_type) }),
         ...(visibility === undefined ? {} : { visibility }),
       };
-      const { files, next_cursor } = await listUserFiles(deps, actor, user.id, filter, page);
-      return { files: files.map(viewFile), next_cursor };
+      return listUserFiles(deps, actor, user.id, filter, page);
     },
   ),
   route(
@@ -160,13 +159,7 @@ export const fileRoutes = [
     async ({ deps, actor, user, query }) => {
       const { prefix: given = '', space_id, ...page } = query;
       const prefix = folderOf(given, 400, 'prefix');
-      const level = await listFolder(deps, actor, user.id, prefix, visibleSpace(actor, space_id), page);
-      return {
-        prefix,
-        folders: level.folders,
-        files: level.files.map(viewFile),
-        next_cursor: level.next_cursor,
-      };
+      return listFolder(deps, actor, user.id, prefix, visibleSpace(actor, space_id), page);
     },
   ),
   route(

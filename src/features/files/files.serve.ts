@@ -93,8 +93,8 @@ async function bodyOf(
     call.setHeader('content-range', `bytes ${start}-${end}/${info.bytes}`);
   }
   call.setHeader('content-length', end - start + 1);
-  if (info.bytes === 0) return nothing;
-  // As a stream, so that the length of what a GET would send stays.
+  // As a stream: of a buffer the framework would announce the length, which is none.
   if (call.raw.method === 'HEAD') return Readable.from([]);
+  if (info.bytes === 0) return nothing;
   return deps.objects.get(shelf, key, { start, end });
 }

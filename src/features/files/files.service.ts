@@ -2,10 +2,11 @@
 import type { TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { afterCursor, afterPosition, type PageRequest } from '../../contract/paging.ts';
+import { Serialized } from '../../contract/serialized.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
-import { noSql, sql } from '../../platform/db/sql.ts';
+import { noSql, type Sql } from '../../platform/db/sql.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { countFor } from '../stats/stats.count.ts';
 import { valuesOf } from './files.meta.ts';
@@ -14,6 +15,7 @@ import { removeObjectSoon, shelfFor } from './files.objects.ts';
 import {
   deleteFile,
   type FileFilter,
+  type FilePage,
   type FileRow,
   findFile,
   insertDoomedOfProject,
@@ -55,14 +57,26 @@ export async function listUserFiles(
   actor: TenantActor,
   userId: string,
   filter: FileFilter,
-  page: PageRequest,
-) {
+  { limit, cursor }: PageRequest,
+): Promise<Serialized> {
   const list = listName('files', actor, userId);
-  const after = afterCursor(deps, list, page.cursor);
-  const rows = await deps.db.read<FileRow>(listFiles(actor.projectId, userId, filter, after, page.limit + 1));
-  const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
-  return { files: kept, next_cursor };
+  const page = await readPage(
+    deps,
+    listFiles(actor.projectId, userId, filter, afterCursor(deps, list, cursor), limit),
+  );
+  const next = page.more ? deps.cursors.encode(list, positionOf(page)) : null;
+  return new Serialized(`{"files":${page.files},"next_cursor":${JSON.stringify(next)}}`);
 }
+
+async function readPage(deps: Deps, statement: Sql): Promise<FilePage> {
+  const [page] = await deps.db.read<FilePage>(statement);
+  return page as FilePage;
+}
+
+const positionOf = ({ last_created_at, last_id }: FilePage): string[] => [
+  last_created_at ?? '',
+  last_id ?? '',
+];
 
 /** A cursor of one token is of no use to another that sees less. */
 const listName = (what: string, actor: TenantActor, userId: string): string =>
@@ -78,31 +92,31 @@ export async function listFolder(
   userId: string,
   prefix: string,
   space: SpaceFilter,
-  page: PageRequest,
-) {
+  { limit, cursor }: PageRequest,
+): Promise<Serialized> {
   const list = `${listName('folders', actor, userId)}:${prefix}`;
-  const position = page.cursor === undefined ? ['folders'] : deps.cursors.decode(list, page.cursor);
-  const inFolders = position[0] === 'folders';
-  const names = inFolders
-    ? await childFolders(deps, actor.projectId, userId, space, prefix, position[1] ?? null, page.limit + 1)
-    : [];
-  if (names.length > page.limit) {
-    const folders = names.slice(0, page.limit);
-    return { folders, files: [], next_cursor: deps.cursors.encode(list, ['folders', folders.at(-1) ?? '']) };
-  }
-  const after = inFolders
-    ? noSql
-    : sql` and (created_at, id) < (${position[1]}::timestamptz, ${position[2]}::uuid)`;
-  const room = page.limit - names.length;
-  const rows = await deps.db.read<FileRow>(
-    listFiles(actor.projectId, userId, { space, folder: prefix }, after, room + 1),
+  const level = (folders: string[], files: string, next: string[] | null) => {
+    const next_cursor = next && deps.cursors.encode(list, next);
+    const beside = JSON.stringify({ prefix, folders, next_cursor });
+    return new Serialized(`${beside.slice(0, -1)},"files":${files}}`);
+  };
+  const [phase, ...position] = cursor === undefined ? ['folders'] : deps.cursors.decode(list, cursor);
+  const names =
+    phase === 'folders'
+      ? await childFolders(deps, actor.projectId, userId, space, prefix, position[0] ?? null, limit + 1)
+      : [];
+  const folders = names.slice(0, limit);
+  const goOnInFolders = ['folders', folders.at(-1) ?? ''];
+  if (names.length > limit) return level(folders, '[]', goOnInFolders);
+  const after = phase === 'folders' ? noSql : afterPosition(position);
+  const room = limit - folders.length;
+  const page = await readPage(
+    deps,
+    listFiles(actor.projectId, userId, { space, folder: prefix }, after, room),
   );
-  const files = rows.slice(0, room);
-  if (rows.length <= room) return { folders: names, files, next_cursor: null };
-  const last = files.at(-1);
+  if (!page.more) return level(folders, page.files, null);
   // A page full of folders is followed by the first file, which no position is before.
-  const next = last ? ['files', last.created_at, last.id] : ['folders', names.at(-1) ?? ''];
-  return { folders: names, files, next_cursor: deps.cursors.encode(list, next) };
+  return level(folders, page.files, room === 0 ? goOnInFolders : ['files', ...positionOf(page)]);
 }
 
 async function childFolders(

@@ -59,6 +59,32 @@ const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, f
       'compressed_size', j.compressed_size, 'format', j.format, 'width', j.width, 'height', j.height, 'error', j.error)
     from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) as compression`;
 
+const isoTime = (column: Sql): Sql =>
+  sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** The same shape that `viewFile` makes, written by the database, for lists. */
+const fileJson = sql`json_build_object('id', id, 'user_id', user_id, 'space_id', space_id, 'name', name, 'size', size,
+  'mimeType', mime_type, 'storageKey', storage_key, 'sha256', encode(sha256, 'hex'), 'folder', folder, 'tags', tags,
+  'classifier', classifier, 'metadata', metadata, 'visibility', visibility, 'compression',
+    (select json_strip_nulls(json_build_object('job_id', j.id, 'file_id', j.file_id, 'status', j.status,
+        'original_size', case j.status when 'done' then j.original_size end,
+        'compressed_size', case j.status when 'done' then j.compressed_size end,
+        'compression_ratio', case j.status when 'done'
+          then round(j.original_size::numeric / greatest(j.compressed_size, 1), 2) end,
+        'format', case j.status when 'done' then j.format end, 'width', case j.status when 'done' then j.width end,
+        'height', case j.status when 'done' then j.height end, 'error', case j.status when 'failed' then j.error end))
+      from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id),
+  'created_at', ${isoTime(sql`created_at`)}, 'updated_at', ${isoTime(sql`updated_at`)})::text`;
+
+/** A page of a list, and where the next one begins, if there is more than fits. */
+export interface FilePage {
+  /** A JSON array. */
+  readonly files: string;
+  readonly more: boolean;
+  readonly last_created_at: string | null;
+  readonly last_id: string | null;
+}
+
 /** On record before any byte goes to the store, so that a crash at any moment leaves nothing unknown. */
 export const insertDoomed = (
   shelves: readonly Shelf[],
@@ -149,8 +175,11 @@ export const insertDoomedRewrite = (
 export const listMisplaced = (rowsMax: number): Sql => sql`
   select ${columns}, project_id from files where visibility <> shelf order by id limit ${rowsMax}`;
 
-/** Takes the copy as the file's object and dooms the one it leaves, if the file still wants to be there. */
-export const markMoved = (projectId: string, fileId: string, to: Shelf): Sql => sql`
+/**
+ * Takes the copy as the file's object and dooms the one it leaves, if the file still wants to be there. The one
+ * it leaves is claimed for the caller, who deletes it: until then no move brings the file back to that shelf.
+ */
+export const markMoved = (projectId: string, fileId: string, to: Shelf, claimSeconds: number): Sql => sql`
   with reached as (
     delete from doomed_objects d using files f
     where f.project_id = ${projectId} and f.id = ${fileId} and f.shelf <> ${to} and f.visibility = ${to}
@@ -160,9 +189,15 @@ export const markMoved = (projectId: string, fileId: string, to: Shelf): Sql => 
     update files set shelf = ${to} where id = (select file_id from reached) and project_id = ${projectId}
     returning storage_key, id),
   left_behind as (
-    insert into doomed_objects (shelf, storage_key, file_id, due_at)
-    select ${otherShelf(to)}, storage_key, id, now() from moved on conflict do nothing)
+    insert into doomed_objects (shelf, storage_key, file_id, due_at, claimed_until)
+    select ${otherShelf(to)}, storage_key, id, now(), now() + make_interval(secs => ${claimSeconds}) from moved
+    on conflict (storage_key, shelf) do update set claimed_until = excluded.claimed_until)
   select storage_key from moved`;
+
+/** Whoever deletes a claimed object may take longer than the claim lasts. */
+export const extendClaim = (key: string, shelf: Shelf, claimSeconds: number): Sql => sql`
+  update doomed_objects set claimed_until = now() + make_interval(secs => ${claimSeconds})
+  where storage_key = ${key} and shelf = ${shelf} and claimed_until is not null`;
 
 export const otherShelf = (shelf: Shelf): Shelf => (shelf === 'public' ? 'private' : 'public');
 
@@ -200,6 +235,7 @@ export const findFile = (projectId: string, userId: string, space: SpaceFilter, 
   select ${columns} from files
   where id = ${fileId} and project_id = ${projectId} and user_id = ${userId}${inSpace(space)}`;
 
+/** One row, whatever the page holds: a hundred rows would cost more to receive than to find. */
 export const listFiles = (
   projectId: string,
   userId: string,
@@ -207,9 +243,15 @@ export const listFiles = (
   after: Sql,
   limit: number,
 ): Sql => sql`
-  select ${columns} from files
-  where project_id = ${projectId} and user_id = ${userId}${conditionsOf(filter)}${after}
-  order by created_at desc, id desc limit ${limit}`;
+  with page as (
+    select id, created_at, json, row_number() over () as n from (
+      select id, created_at, ${fileJson} as json from files
+      where project_id = ${projectId} and user_id = ${userId}${conditionsOf(filter)}${after}
+      order by created_at desc, id desc limit ${limit}::int + 1) found)
+  select coalesce('[' || string_agg(json, ',' order by n) filter (where n <= ${limit}::int) || ']', '[]') as files,
+    count(*) > ${limit}::int as more, max(created_at) filter (where n = ${limit}::int) as last_created_at,
+    (array_agg(id) filter (where n = ${limit}::int))[1] as last_id
+  from page`;
 
 function inSpace(space: SpaceFilter): Sql {
   if (space === 'all') return noSql;

@@ -57,6 +57,8 @@ export type CommitResult = { readonly outcome: StoreOutcome; readonly stored_at:
 export interface UploadKind<Input extends UploadInput> {
   readonly fileField: string;
   readonly fieldNames: readonly string[];
+  /** Those of them that are numbers. */
+  readonly numberFields?: readonly string[];
   readonly validate: Validator;
   /** A last look at what is about to be stored. */
   check?(facts: FileFacts): void;
@@ -265,7 +267,7 @@ function keepReserved(deps: Deps, { key, shelf }: PlacedObject): NodeJS.Timeout 
 }
 
 function inputOf<Input extends UploadInput>(kind: UploadKind<Input>, form: FormFields): Input {
-  const fields = gatherFields(form, kind.fieldNames);
+  const fields = gatherFields(form, kind.fieldNames, kind.numberFields);
   kind.validate(fields);
   return fields as unknown as Input;
 }

@@ -1,7 +1,7 @@
 // Images and their jobs, over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
-import { formValidator } from '../../contract/validation.ts';
+import { bodyValidator } from '../../contract/validation.ts';
 import { Choice, Uuid } from '../../contract/wire.ts';
 import { newId } from '../../kernel/id.ts';
 import { type UploadKind, uploadFile } from '../files/files.upload.ts';
@@ -21,11 +21,12 @@ const imageFields = {
   ...uploadFields,
 };
 
-const validate = formValidator(Type.Object(imageFields));
+const validate = bodyValidator(Type.Object(imageFields));
 
 const imageUpload = (jobId: string): UploadKind<ImageInput> => ({
   fileField: 'image',
   fieldNames: Object.keys(imageFields),
+  numberFields: ['quality', 'width', 'height'],
   validate,
   check: refuseNonImage,
   commit: (deps, file, input, audit) => commitImage(deps, jobId, file, input, audit),

@@ -184,8 +184,11 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     try {
       await unlink(target);
     } catch (error) {
-      if (isAbsent(error)) return;
-      throw error;
+      if (!isAbsent(error)) throw error;
+      // Absent together with the whole folder, as on a disk that is not mounted, is not deleted.
+      await ready();
+      await access(tmp);
+      return;
     }
     await sync(path.dirname(target));
   }

@@ -28,6 +28,7 @@ export interface Queue {
 }
 
 const channel = 'pakhus_queue';
+const startLock = 7_256_488;
 const pollSeconds = 2;
 const stopWithinMs = 25_000;
 
@@ -46,8 +47,12 @@ export async function openQueue(
     deleteAfterSeconds: 86_400,
   });
   boss.on('error', (error) => log.warn({ err: error }, 'the queue stumbled; it goes on'));
-  await boss.start();
-  for (const queue of queues) await declare(boss, queue);
+  // pg-boss makes its own tables, and stumbles when several instances do so at once.
+  await db.transaction(async (tx) => {
+    await tx.query(sql`select pg_advisory_xact_lock(${startLock})`);
+    await boss.start();
+    for (const queue of queues) await declare(boss, queue);
+  });
   const workers = new Map<string, string[]>();
   const stopping = new AbortController();
   const wake = (name: string) => {

@@ -1,0 +1,102 @@
+// What reading costs when there is much to read: a file with its URL, a list of 100, the first page and page
+// 5,000 of half a million files, and one level of a folder that holds a hundred thousand.
+import pg from 'pg';
+import { takeTurns, totalOf } from './support/load.mjs';
+import { call } from './support/tenant.mjs';
+
+export const name = 'files-read';
+
+const files = Number(process.env.BENCH_FILES ?? 500_000);
+const folderFiles = Math.min(100_000, files / 5);
+const pageSize = 100;
+const deepPage = Math.min(5_000, Math.floor(files / pageSize) - 1);
+
+export async function run({ pakhus, other, tenant, databaseUrl }) {
+  const fileId = await fill(databaseUrl, tenant);
+  const headers = { authorization: `Bearer ${tenant.key}` };
+  const base = `/api/v1/project/users/${tenant.userId}/files`;
+  const cursor = await cursorOfPage(pakhus, tenant, databaseUrl);
+  const read = (path, server = pakhus) => ({ server, request: { path: `${base}${path}`, headers } });
+  const summaries = await takeTurns(
+    {
+      detail: read(`/${fileId}`),
+      'list of 100': read(`?limit=${pageSize}`),
+      [`list of 100, page ${deepPage}`]: read(`?limit=${pageSize}&cursor=${cursor}`),
+      'small folder': read(`/folders?prefix=small&limit=${pageSize}`),
+      'folder of many files': read(`/folders?prefix=many&limit=${pageSize}`),
+      'folders beside it': read(`/folders?limit=${pageSize}`),
+      ...(other && {
+        'other detail': read(`/${fileId}`, other),
+        'other list of 100': read(`?limit=${pageSize}`, other),
+      }),
+    },
+    { rounds: 8, seconds: 0.75, connections: 16 },
+  );
+  const totals = Object.fromEntries(Object.entries(summaries).map(([who, rounds]) => [who, totalOf(rounds)]));
+  const target = { detail: { atMost: 0.15 }, 'list of 100': { atMost: 0.6 } };
+  return [
+    ...Object.entries(totals).flatMap(([who, { cpuMsPerRequest, quietCpuMsPerRequest, p50Ms }]) => [
+      {
+        name: `${who}: CPU`,
+        figure: cpuMsPerRequest,
+        unit: 'ms/request',
+        ...(target[who] && { target: target[who] }),
+      },
+      { name: `${who}: CPU, quiet rounds`, figure: quietCpuMsPerRequest, unit: 'ms/request' },
+      { name: `${who}: latency, median`, figure: p50Ms, unit: 'ms' },
+    ]),
+    {
+      name: `page ${deepPage} to page 1, latency`,
+      figure: totals[`list of 100, page ${deepPage}`].p50Ms / totals['list of 100'].p50Ms,
+      unit: '',
+      target: { atMost: 1.5 },
+    },
+    {
+      name: 'folder of many files to small folder, latency',
+      figure: totals['folder of many files'].p50Ms / totals['small folder'].p50Ms,
+      unit: '',
+      target: { atMost: 1.5 },
+    },
+  ];
+}
+
+/** Rows without objects: what is read here is the database. Resolves to the id of one of them. */
+async function fill(databaseUrl, { projectId, userId }) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(
+      `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, folder, tags, sha256, created_at)
+       select id, $1::uuid, $2::uuid, 'file-' || n || '.bin', 1000, 'application/octet-stream', $1 || '/' || id,
+         case when n <= $4 then 'many' when n <= $4 + ${pageSize} then 'small'
+           else 'folder-' || (n % 50) || '/deeper-' || (n % 7) end,
+         array['bench'], '\\x00', now() - make_interval(secs => n / 10.0)
+       from (select n, gen_random_uuid() as id from generate_series(1, $3::int) n) numbered`,
+      [projectId, userId, files, folderFiles],
+    );
+    await client.query('analyze files');
+    const { rows } = await client.query('select id from files where user_id = $1 limit 1', [userId]);
+    return rows[0].id;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Walking 5,000 pages takes minutes, so the cursor is made by asking for the page that begins there. */
+async function cursorOfPage(pakhus, tenant, databaseUrl) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query(
+    'select created_at, id from files where user_id = $1 order by created_at desc, id desc offset $2 limit 1',
+    [tenant.userId, deepPage * pageSize - 1],
+  );
+  await client.end();
+  const { cursorCodec } = await import('../dist/kernel/cursor.js');
+  const { deriveKey } = await import('../dist/kernel/secret.js');
+  const codec = cursorCodec(deriveKey('a secret that only the benches know about', 'cursor'));
+  const cursor = codec.encode(`files:${tenant.userId}`, [rows[0].created_at.toISOString(), rows[0].id]);
+  await call(pakhus, 'GET', `/project/users/${tenant.userId}/files?limit=1&cursor=${cursor}`, {
+    as: tenant.key,
+  });
+  return cursor;
+}

@@ -1,0 +1,33 @@
+// The floor of the job: node:http, the multipart body's file piped to disk with a hash and an fsync, and nothing
+// else. What the throughput of Pakhus is held against.
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, rename } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import busboy from '@fastify/busboy';
+
+const folder = join(process.cwd(), 'bare');
+await mkdir(folder, { recursive: true });
+let uploads = 0;
+
+const server = createServer((request, response) => {
+  const parser = new busboy.Busboy({ headers: request.headers });
+  parser.on('file', (_field, stream) => {
+    const path = join(folder, `${uploads++}`);
+    const hash = createHash('sha256');
+    const file = createWriteStream(`${path}.part`, { highWaterMark: 1 << 20 });
+    stream.on('data', (chunk) => hash.update(chunk));
+    stream.pipe(file).on('finish', async () => {
+      const handle = await open(`${path}.part`);
+      await handle.sync();
+      await handle.close();
+      await rename(`${path}.part`, path);
+      const body = hash.digest('hex');
+      response.writeHead(201, { 'content-length': body.length }).end(body);
+    });
+  });
+  request.pipe(parser);
+});
+server.listen(0, '127.0.0.1', () => console.log(`ready at http://127.0.0.1:${server.address().port}`));
+process.once('SIGTERM', () => process.exit(0));

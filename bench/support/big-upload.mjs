@@ -1,0 +1,40 @@
+// Sends large uploads without holding them: the same megabyte over and over. Run as a process of its own, so
+// that the sender does not share a core's cache with what is measured more than it must.
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { formHead, formHeaders, formTail } from './forms.mjs';
+
+const piece = randomBytes(1 << 20);
+
+/** Resolves to how long it took and to the answer's status. */
+export function sendLarge(url, headers, bytes) {
+  const head = formHead('large.bin');
+  const startedAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      url,
+      {
+        method: 'POST',
+        headers: { ...headers, ...formHeaders, 'content-length': head.length + bytes + formTail.length },
+      },
+      (response) => {
+        response.resume();
+        response.on('end', () =>
+          resolve({ status: response.statusCode, tookMs: performance.now() - startedAt }),
+        );
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.write(head);
+    let left = bytes;
+    const pump = () => {
+      while (left > 0) {
+        const next = left < piece.length ? piece.subarray(0, left) : piece;
+        left -= next.length;
+        if (!outgoing.write(next)) return outgoing.once('drain', pump);
+      }
+      outgoing.end(formTail);
+    };
+    pump();
+  });
+}

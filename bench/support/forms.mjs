@@ -1,0 +1,16 @@
+// Uploads for the load: a multipart form with one file in it.
+import { randomBytes } from 'node:crypto';
+
+const boundary = 'pakhus-bench-boundary';
+
+export const formHeaders = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+
+export const formHead = (name) =>
+  Buffer.from(
+    `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n`,
+  );
+
+export const formTail = Buffer.from(`\r\n--${boundary}--\r\n`);
+
+/** The whole body of an upload of so many random bytes. */
+export const formOf = (bytes) => Buffer.concat([formHead('bench.bin'), randomBytes(bytes), formTail]);

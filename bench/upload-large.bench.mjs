@@ -1,0 +1,73 @@
+// One upload of 1 GiB beside the floor of the job, and the memory that uploads take: one large one, and a
+// hundred at once.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { sendLarge } from './support/big-upload.mjs';
+import { median } from './support/load.mjs';
+
+export const name = 'upload-large';
+
+const mib = 1 << 20;
+const rounds = 5;
+const largeBytes = 1024 * mib - 4096;
+
+export async function run({ pakhus, tenant, startServer }) {
+  const bare = await startServer({
+    name: 'bare-upload',
+    file: fileURLToPath(new URL('support/bare-upload-server.mjs', import.meta.url)),
+    ready: /ready at (\S+)/,
+    environment: {},
+  });
+  const headers = { authorization: `Bearer ${tenant.key}` };
+  const upload = (bytes) =>
+    succeeded(sendLarge(`${pakhus.url}/project/users/${tenant.userId}/files`, headers, bytes));
+  const uploadBare = (bytes) => succeeded(sendLarge(bare.url, {}, bytes));
+  await upload(8 * mib);
+  await uploadBare(8 * mib);
+
+  const before = memoryMiB(pakhus.pid);
+  const watch = watchMemory(pakhus.pid);
+  const speeds = { pakhus: [], bare: [] };
+  for (let round = 0; round < rounds; round++) {
+    speeds.bare.push(largeBytes / 1e3 / (await uploadBare(largeBytes)));
+    speeds.pakhus.push(largeBytes / 1e3 / (await upload(largeBytes)));
+  }
+  const afterLarge = watch.stop();
+  const crowd = watchMemory(pakhus.pid);
+  await Promise.all(Array.from({ length: 100 }, () => upload(100 * mib)));
+  const inCrowd = crowd.stop();
+  const ratios = speeds.pakhus.map((speed, round) => speed / speeds.bare[round]);
+  return [
+    { name: '1 GiB: throughput', figure: median(speeds.pakhus), unit: 'MB/s' },
+    { name: '1 GiB: throughput of the bare one', figure: median(speeds.bare), unit: 'MB/s' },
+    { name: '1 GiB: of the bare one', figure: median(ratios), unit: '', target: { atLeast: 0.7 } },
+    { name: '1 GiB: memory grows by', figure: afterLarge - before, unit: 'MiB', target: { atMost: 64 } },
+    { name: '100 × 100 MiB at once: memory in all', figure: inCrowd, unit: 'MiB', target: { atMost: 512 } },
+  ];
+}
+
+async function succeeded(sending) {
+  const { status, tookMs } = await sending;
+  if (status !== 201) throw new Error(`an upload was answered with ${status}`);
+  return tookMs;
+}
+
+/** Resident memory; NaN where there is no /proc. */
+function memoryMiB(pid) {
+  if (process.platform !== 'linux') return Number.NaN;
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+/** `stop` gives the most that was seen. */
+function watchMemory(pid) {
+  let most = memoryMiB(pid);
+  const timer = setInterval(() => {
+    most = Math.max(most, memoryMiB(pid));
+  }, 50);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return most;
+    },
+  };
+}

@@ -1,0 +1,123 @@
+// Uploads of 10 KiB over 32 connections, beside what pgbench commits with the same statement on the same
+// database: the statement that stores a file, and the one that puts its object on record before.
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formHeaders, formOf } from './support/forms.mjs';
+import { median, takeTurns, totalOf } from './support/load.mjs';
+import { call } from './support/tenant.mjs';
+
+export const name = 'upload-small';
+
+const connections = 32;
+const users = 32;
+const rounds = 8;
+const seconds = 1.5;
+
+export async function run({ pakhus, other, tenant, databaseUrl, folder }) {
+  const userIds = [];
+  for (let n = 0; n < users; n++) {
+    const { user } = await call(pakhus, 'POST', '/project/users', {
+      as: tenant.key,
+      body: { externalId: `uploader-${n}` },
+    });
+    userIds.push(user.id);
+  }
+  const body = formOf(10 * 1024);
+  let turn = 0;
+  const uploadTo = (server) => ({
+    server,
+    expect: 201,
+    request: () => ({
+      method: 'POST',
+      path: `/api/v1/project/users/${userIds[turn++ % users]}/files`,
+      headers: { authorization: `Bearer ${tenant.key}`, ...formHeaders },
+      body,
+    }),
+  });
+  const script = join(folder, 'store-file.sql');
+  writeFileSync(script, storeFileScript(tenant.projectId, userIds));
+  const perSecond = { pakhus: [], pgbench: [] };
+  const summaries = { pakhus: [], other: [] };
+  for (let round = 0; round < rounds; round++) {
+    perSecond.pgbench.push(await pgbench(databaseUrl, script));
+    const turns = await takeTurns(
+      { pakhus: uploadTo(pakhus), ...(other && { other: uploadTo(other) }) },
+      { rounds: 1, seconds, connections },
+    );
+    for (const [who, [summary]] of Object.entries(turns)) summaries[who].push(summary);
+    perSecond.pakhus.push(turns.pakhus[0].perSecond);
+  }
+  const { cpuMsPerRequest, quietCpuMsPerRequest, p50Ms, p99Ms } = totalOf(summaries.pakhus);
+  const ratios = perSecond.pakhus.map((figure, round) => figure / perSecond.pgbench[round]);
+  return [
+    { name: 'uploads', figure: median(perSecond.pakhus), unit: '1/s' },
+    { name: 'commits of pgbench', figure: median(perSecond.pgbench), unit: '1/s' },
+    { name: 'of pgbench', figure: median(ratios), unit: '', target: { atLeast: 0.5 } },
+    { name: 'CPU', figure: cpuMsPerRequest, unit: 'ms/request', target: { atMost: 0.6 } },
+    { name: 'CPU, quiet rounds', figure: quietCpuMsPerRequest, unit: 'ms/request' },
+    { name: 'latency, median', figure: p50Ms, unit: 'ms' },
+    { name: 'latency, 99th of 100', figure: p99Ms, unit: 'ms' },
+    ...(other
+      ? [{ name: 'other: CPU', figure: totalOf(summaries.other).cpuMsPerRequest, unit: 'ms/request' }]
+      : []),
+  ];
+}
+
+/** What an upload asks of the database, in the two transactions that it asks it in. */
+function storeFileScript(projectId, userIds) {
+  const pick = userIds.map((id, index) => `when ${index} then '${id}'`).join(' ');
+  return `\\set who random(0, ${userIds.length - 1})
+select gen_random_uuid() as file_id, (case :who ${pick} end)::uuid as user_id \\gset
+insert into doomed_objects (shelf, storage_key, file_id, due_at)
+  values ('private', '${projectId}/' || :'file_id', :'file_id', now() + interval '1 hour');
+select outcome from store_file(row(:'file_id'::uuid, '${projectId}'::uuid, :'user_id'::uuid, null::uuid, 'bench.bin',
+  10240::bigint, 'application/octet-stream', '${projectId}/' || :'file_id', '', '{}'::text[], null::text, '{}'::jsonb,
+  'private', 'private', '\\x00'::bytea, now(), now())::files, 'project', '${projectId}'::uuid, 'bench', '127.0.0.1', 'pgbench');
+`;
+}
+
+/** Commits a second, or NaN where there is no pgbench. */
+async function pgbench(databaseUrl, script) {
+  const program = findPgbench();
+  if (!program) return Number.NaN;
+  const url = new URL(databaseUrl.replace('@/', '@localhost/'));
+  const environment = {
+    ...process.env,
+    PGHOST: url.searchParams.get('host') ?? '',
+    PGPORT: url.searchParams.get('port') ?? '',
+    PGUSER: url.username,
+    PGPASSWORD: decodeURIComponent(url.password),
+  };
+  const child = spawn(
+    program,
+    [
+      '-n',
+      '-M',
+      'simple',
+      '-c',
+      String(connections),
+      '-j',
+      '2',
+      '-T',
+      '2',
+      '-f',
+      script,
+      url.pathname.slice(1),
+    ],
+    { env: environment },
+  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  if (code !== 0) throw new Error(`pgbench failed:\n${output}`);
+  return Number(/tps = ([\d.]+)/.exec(output)?.[1]);
+}
+
+function findPgbench() {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  return [...versions.map((version) => join(debian, version, 'bin', 'pgbench')), '/usr/bin/pgbench'].find(
+    existsSync,
+  );
+}

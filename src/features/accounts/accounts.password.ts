@@ -1,0 +1,149 @@
+// New passwords: by the old one, by a link that was mailed, and by the operator.
+import type { Session } from '../../contract/actor.ts';
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Call } from '../../contract/call.ts';
+import type { Deps } from '../../contract/deps.ts';
+import type { Settings } from '../../contract/settings.ts';
+import { isoOf } from '../../kernel/clock.ts';
+import { invalid } from '../../kernel/error.ts';
+import { newId } from '../../kernel/id.ts';
+import { randomToken, sha256 } from '../../kernel/secret.ts';
+import type { Transaction } from '../../platform/db/postgres.ts';
+import type { Policy } from '../../platform/limits/limiter.ts';
+import { recordAudit } from '../audit/audit.service.ts';
+import { postMail } from '../mail/mail.service.ts';
+import { resetMail } from './accounts.mail.ts';
+import { aboutAccount, countAttempt, holdAccount, passwordFailures, stampAs } from './accounts.session.ts';
+import {
+  type AccountRow,
+  deleteReset,
+  deleteResets,
+  deleteSessions,
+  emailKeyOf,
+  findAccount,
+  findAccountByEmail,
+  findReset,
+  insertReset,
+  updatePassword,
+} from './accounts.sql.ts';
+import { deleteChallenges } from './accounts.two-factor.sql.ts';
+
+const resetMs = 15 * 60_000;
+const resetTokenBytes = 32;
+/** Nobody's mailbox is flooded, whatever addresses the requests come from. */
+const mailPolicy: Policy = { max: 5, windowMs: resetMs };
+
+export const resetQueue = 'auth.forgot_password';
+
+/** All that the request knows; whether there is such an account is found out after it was answered. */
+export interface ResetRequest {
+  readonly email: string;
+  readonly page: string;
+  readonly audit: AuditStamp;
+}
+
+export async function changePassword(
+  deps: Deps,
+  session: Session,
+  input: { readonly currentPassword: string; readonly newPassword: string },
+  audit: AuditStamp,
+): Promise<void> {
+  const failures = passwordFailures(session.email);
+  await countAttempt(deps, failures);
+  const [known] = await deps.db.read<AccountRow>(findAccount(session.accountId));
+  const right = await deps.passwords.verify(input.currentPassword, known?.password_hash ?? null);
+  if (!right) throw wrongPassword();
+  const passwordHash = await deps.passwords.hash(input.newPassword);
+  await deps.db.transaction(async (tx) => {
+    const account = await holdAccount(tx, session.accountId);
+    // Of two changes at once, the second one does not know the current password any more.
+    if (!account || account.password_hash !== known?.password_hash) throw wrongPassword();
+    await setPassword(tx, account.id, passwordHash, session.jti);
+    await recordAudit(tx, audit, aboutAccount(account.id));
+  });
+  await deps.limiter.reset(failures);
+}
+
+/** Everything that the old password has opened ends, but for the one session that is kept. */
+export async function setPassword(
+  tx: Transaction,
+  accountId: string,
+  passwordHash: string,
+  keptJti: string | null,
+): Promise<void> {
+  await tx.query(updatePassword(accountId, passwordHash));
+  await tx.query(deleteSessions(accountId, keptJti));
+  await tx.query(deleteChallenges(accountId));
+  await tx.query(deleteResets(accountId));
+}
+
+/**
+ * Does the same for every address, known or not: it leaves a note for the worker. The account is looked up
+ * there, so that neither the answer nor its time can tell.
+ */
+export async function requestReset(deps: Deps, email: string, call: Call, audit: AuditStamp): Promise<void> {
+  const bucket = `forgot:${sha256(emailKeyOf(email)).toString('base64url')}`;
+  const verdict = await deps.limiter.consume(bucket, mailPolicy);
+  if (!verdict.allowed) return;
+  const request: ResetRequest = { email, page: resetPageOf(deps.settings, call.origin), audit };
+  await deps.db.transaction((tx) => deps.queue.send(tx, resetQueue, newId(), request));
+}
+
+/** `origin` is PUBLIC_URL where that is set; a Host header decides only where nothing else does. */
+const resetPageOf = (settings: Settings, origin: string): string =>
+  settings.RESET_URL ?? `${origin}/console/reset-password`;
+
+export async function mailReset(deps: Deps, { email, page, audit }: ResetRequest): Promise<void> {
+  const token = randomToken(resetTokenBytes);
+  const expiresAtMs = deps.clock() + resetMs;
+  if (!URL.canParse(page)) {
+    deps.log.warn({ page }, 'no reset link can be made from this address: set PUBLIC_URL or RESET_URL');
+    return;
+  }
+  const [known] = await deps.db.read<AccountRow>(findAccountByEmail(email));
+  if (!known) return;
+  await deps.db.transaction(async (tx) => {
+    const account = await holdAccount(tx, known.id);
+    if (!account) return;
+    await tx.query(insertReset(sha256(token), account.id, isoOf(expiresAtMs)));
+    await postMail(deps, tx, resetMail(account.email, linkTo(page, token), resetMs / 60_000), expiresAtMs);
+    await recordAudit(tx, stampAs(account, audit), aboutAccount(account.id));
+  });
+}
+
+function linkTo(page: string, token: string): string {
+  const link = new URL(page);
+  link.searchParams.set('token', token);
+  return link.href;
+}
+
+/** The second factor stays as it is: a mailbox is no authenticator. */
+export async function resetPassword(
+  deps: Deps,
+  input: { readonly token: string; readonly newPassword: string },
+  audit: AuditStamp,
+): Promise<void> {
+  const tokenHash = sha256(input.token);
+  // Looked up before the costly hash, so that guesses cost us little.
+  const [reset] = await deps.db.read<{ account_id: string }>(findReset(tokenHash, isoOf(deps.clock())));
+  if (!reset) throw deadLink();
+  const passwordHash = await deps.passwords.hash(input.newPassword);
+  const account = await deps.db.transaction(async (tx) => {
+    const held = await holdAccount(tx, reset.account_id);
+    const [mine] = await tx.query(deleteReset(tokenHash));
+    if (!held || !mine) throw deadLink();
+    await setPassword(tx, held.id, passwordHash, null);
+    await recordAudit(tx, stampAs(held, audit), aboutAccount(held.id));
+    return held;
+  });
+  await deps.limiter.reset(passwordFailures(account.email));
+}
+
+/** Not a 401: the session is as good as it was. */
+const wrongPassword = () =>
+  invalid(422, [{ path: 'currentPassword', message: 'is not the current password', code: 'wrong' }]);
+
+const deadLink = () =>
+  invalid(422, [
+    { path: 'token', message: 'is wrong, has expired or has been used: ask for a new link', code: 'dead' },
+  ]);

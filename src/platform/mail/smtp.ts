@@ -1,0 +1,22 @@
+// Hands mails to a mail server. Every wait has an end: a server that hangs is tried again later.
+import { createTransport } from 'nodemailer';
+import type { Mailer } from './mailer.ts';
+import { messageOf } from './message.ts';
+
+const connectMs = 10_000;
+const idleMs = 20_000;
+
+export function createSmtpMailer(url: string, from: string): Mailer {
+  const transport = createTransport({
+    url,
+    dnsTimeout: connectMs,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: idleMs,
+  });
+  return {
+    async send(mail) {
+      await transport.sendMail(messageOf(from, mail));
+    },
+  };
+}

@@ -1,0 +1,389 @@
+// How files reach readers: public addresses, moves between the shelves, what a browser is told, and the
+// signed URLs of the disk store.
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mover } from '../../src/features/files/files.jobs.ts';
+import { bytesOf, readAll, sha256 } from '../support/bytes.ts';
+import { rowsOf } from '../support/database.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { expectBalanced, never, objectsOf } from '../support/ledger.ts';
+import { until } from '../support/processes.ts';
+import { testS3Server } from '../support/s3-server.ts';
+import { type PakhusOnStore, type StoreChoice, startOn, storesFor } from '../support/stores.ts';
+import { adminSession, createTenant, createUser } from '../support/tenants.ts';
+import { type UploadOptions, upload } from '../support/uploads.ts';
+
+const publicUrl = 'https://files.example.com/shelf';
+
+interface Fixture {
+  readonly service: PakhusOnStore;
+  tenant(): Promise<{ id: string; key: string; path: string }>;
+}
+
+async function fixtureOn(store: StoreChoice, environment: Record<string, string>): Promise<Fixture> {
+  const service = await startOn(store, environment);
+  const admin = await adminSession(service.api);
+  return {
+    service,
+    async tenant() {
+      const { id, key } = await createTenant(service.api, admin);
+      return { id, key, path: `/project/users/${(await createUser(service.api, key)).id}` };
+    },
+  };
+}
+
+interface Fetched {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly body: Buffer;
+}
+
+async function fetched(
+  url: string,
+  headers: Record<string, string> = {},
+  method: 'GET' | 'HEAD' = 'GET',
+): Promise<Fetched> {
+  const reply = await request(url, { method, headers });
+  return { status: reply.statusCode, headers: reply.headers, body: await readAll(reply.body) };
+}
+
+const stores = storesFor('delivery of files');
+
+for (const store of stores) {
+  describe(`public files on ${store.name}`, () => {
+    let fixture: Fixture;
+    beforeAll(async () => {
+      fixture = await fixtureOn(store, { R2_PUBLIC_URL: publicUrl });
+    });
+    afterAll(() => fixture.service.stop());
+
+    test.each([5, 400 << 10])(
+      'files.upload: a public file of %i bytes has a permanent url and lies on the public shelf',
+      async (size) => {
+        const { service } = fixture;
+        for (const metaAfterFile of [false, true]) {
+          const { id, key, path } = await fixture.tenant();
+          const meta = { visibility: 'public' };
+          const { file } = (await upload(service.api, key, path, bytesOf(size), { meta, metaAfterFile }))
+            .body;
+          const address = { url: `${publicUrl}/${file.storageKey}`, url_expires_at: null };
+          expect(file).toMatchObject(address);
+          expect((await service.api.get(`${path}/files/${file.id}`, key)).body.file).toMatchObject(address);
+          expect(await objectsOf(service, id)).toEqual([`public/${file.storageKey}`]);
+          const stored = await readAll(await service.pakhus.deps.objects.get('public', file.storageKey));
+          expect(sha256(stored)).toBe(file.sha256);
+          await expectBalanced(service, id);
+        }
+      },
+    );
+
+    test('files.update: a change of visibility moves the object, there and back, and leaves no copy', async () => {
+      const { service } = fixture;
+      const { id, key, path } = await fixture.tenant();
+      const bytes = bytesOf(300 << 10);
+      const { file } = (await upload(service.api, key, path, bytes)).body;
+      expect(file.url).not.toContain(publicUrl);
+      for (const visibility of ['public', 'private', 'public', 'private'] as const) {
+        const changed = await service.api.put(`${path}/files/${file.id}`, key, { visibility });
+        expect(changed.body.file).toMatchObject({ visibility, storageKey: file.storageKey });
+        expect(await objectsOf(service, id)).toEqual([`${visibility}/${file.storageKey}`]);
+        const read = (await service.api.get(`${path}/files/${file.id}`, key)).body.file;
+        expect(read.url_expires_at === null).toBe(visibility === 'public');
+        const stored = await readAll(await service.pakhus.deps.objects.get(visibility, file.storageKey));
+        expect(sha256(stored)).toBe(file.sha256);
+        await expectBalanced(service, id);
+      }
+    });
+
+    test('files.update: 20 changes of visibility at once lose nothing; the mover brings the object home', async () => {
+      const { service } = fixture;
+      const { id, key, path } = await fixture.tenant();
+      const { file } = (await upload(service.api, key, path, bytesOf(5000))).body;
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, (_, at) =>
+          service.api.put(`${path}/files/${file.id}`, key, { visibility: at % 2 ? 'public' : 'private' }),
+        ),
+      );
+      expect(replies.map((reply) => reply.status)).toEqual(Array(20).fill(200));
+      // What a mover had begun holds the shelf until its lease ends.
+      await rowsOf(
+        service.databaseUrl,
+        `update doomed_objects set due_at = now() where storage_key = '${file.storageKey}'`,
+      );
+      await mover.run(service.pakhus.deps, never);
+      const read = (await service.api.get(`${path}/files/${file.id}`, key)).body.file;
+      const shelf = read.visibility;
+      const stored = await readAll(await service.pakhus.deps.objects.get(shelf, file.storageKey));
+      expect(sha256(stored)).toBe(file.sha256);
+      const [row] = await rowsOf<{ shelf: string }>(
+        service.databaseUrl,
+        `select shelf from files where id = '${file.id}'`,
+      );
+      expect(row?.shelf).toBe(shelf);
+      expect(await objectsOf(service, id)).toContain(`${shelf}/${file.storageKey}`);
+    });
+
+    test('files.move: a file that a crash left on the wrong shelf is moved by the mover, and keeps a working url', async () => {
+      const { service } = fixture;
+      const { id, key, path } = await fixture.tenant();
+      const { file } = (await upload(service.api, key, path, 'left behind')).body;
+      await rowsOf(service.databaseUrl, `update files set visibility = 'public' where id = '${file.id}'`);
+      const before = (await service.api.get(`${path}/files/${file.id}`, key)).body.file;
+      expect(before.url_expires_at).not.toBeNull();
+      expect((await fetched(before.url)).body.toString()).toBe('left behind');
+      await mover.run(service.pakhus.deps, never);
+      expect(await objectsOf(service, id)).toEqual([`public/${file.storageKey}`]);
+      expect((await service.api.get(`${path}/files/${file.id}`, key)).body.file.url).toBe(
+        `${publicUrl}/${file.storageKey}`,
+      );
+      await expectBalanced(service, id);
+    });
+  });
+
+  if (store.name === 's3') {
+    test('files.update: a slow removal from the shelf that a file has left never takes the file that came back', async () => {
+      const proxy = await startFaultProxy(testS3Server()?.endpoint ?? '');
+      const { service, tenant } = await fixtureOn(store, {
+        R2_PUBLIC_URL: publicUrl,
+        S3_ENDPOINT: proxy.url,
+      });
+      try {
+        const { key, path } = await tenant();
+        const { file } = (await upload(service.api, key, path, 'here to stay')).body;
+        const at = `${path}/files/${file.id}`;
+        const isDelete = (request: { method?: string | undefined }) => request.method === 'DELETE';
+        proxy.set({ fault: { kind: 'latency', ms: 4_000 }, count: 1, when: isDelete });
+        const landedAt = Date.now() + 5_000;
+        // Each waits for the removal only so long.
+        for (const visibility of ['public', 'private'])
+          expect((await service.api.put(at, key, { visibility })).status).toBe(200);
+        const deletes = () => proxy.seen.filter((line) => line.startsWith('DELETE')).length;
+        await until('the file is home and every removal is over', async () => {
+          await mover.run(service.pakhus.deps, never);
+          const left = await rowsOf(
+            service.databaseUrl,
+            `select 1 from files where visibility <> shelf union all select 1 from doomed_objects`,
+          );
+          return deletes() >= 2 && left.length === 0 && Date.now() > landedAt;
+        });
+        const read = (await service.api.get(at, key)).body.file;
+        expect((await fetched(read.url)).body.toString()).toBe('here to stay');
+      } finally {
+        await service.stop();
+        await proxy.close();
+      }
+    });
+  }
+
+  describe(`delivery on ${store.name}`, () => {
+    let fixture: Fixture;
+    let owner: Awaited<ReturnType<Fixture['tenant']>>;
+    beforeAll(async () => {
+      fixture = await fixtureOn(store, { SIGNED_URL_EXPIRY_SECONDS: '3600' });
+      owner = await fixture.tenant();
+    });
+    afterAll(() => fixture.service.stop());
+
+    const urlOf = async (bytes: Buffer | string, options: UploadOptions = {}): Promise<string> => {
+      const reply = await upload(fixture.service.api, owner.key, owner.path, bytes, options);
+      expect(reply.status, reply.text).toBe(201);
+      return reply.body.file.url;
+    };
+
+    test('files.read: without R2_PUBLIC_URL a public file gets a signed url that expires', async () => {
+      const meta = { visibility: 'public' };
+      const { file } = (await upload(fixture.service.api, owner.key, owner.path, 'open', { meta })).body;
+      expect(file.url_expires_at).not.toBeNull();
+      expect((await fetched(file.url)).body.toString()).toBe('open');
+    });
+
+    test.each([
+      ['text/html', '<script>alert(1)</script>'],
+      ['image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+      ['application/xhtml+xml', '<html/>'],
+      ['text/xml', '<a/>'],
+      ['text/javascript', 'alert(1)'],
+      ['application/pdf', '%PDF-1.7'],
+      ['application/x-unknown', 'x'],
+      ['nonsense', 'x'],
+    ])('files.download: %s is an attachment that nothing may sniff or run', async (type, bytes) => {
+      const { status, headers } = await fetched(await urlOf(bytes, { type, name: 'a.html' }));
+      expect(status).toBe(200);
+      expect(headers['content-disposition']).toMatch(/^attachment; filename="a\.html"/);
+      if (store.name === 'disk') {
+        expect(headers['x-content-type-options']).toBe('nosniff');
+        expect(headers['content-security-policy']).toMatch(/^sandbox/);
+      }
+    });
+
+    test.each(['image/png', 'text/plain', 'video/mp4'])(
+      'files.download: %s may be shown in place, as exactly that type',
+      async (type) => {
+        const { headers } = await fetched(await urlOf('x', { type, name: 'a.bin' }));
+        expect(headers['content-disposition']).toMatch(/^inline; filename="a\.bin"/);
+        expect(headers['content-type']).toBe(type);
+      },
+    );
+
+    test.each(['æøå.txt', '日本語.txt', '😀.txt', "it's (1) 100%.txt", 'a;b=c.txt', 'semi"quote.txt'])(
+      'files.download: the name %s comes back whole',
+      async (name) => {
+        const head = Buffer.from(
+          `Content-Disposition: form-data; name="file"; filename="${name.replace('"', '\\"')}"\r\nContent-Type: text/plain`,
+        );
+        const { service } = fixture;
+        const reply = await service.api.call('POST', `${owner.path}/files`, {
+          as: owner.key,
+          raw: Buffer.concat([Buffer.from('--b\r\n'), head, Buffer.from('\r\n\r\nx\r\n--b--\r\n')]),
+          headers: { 'content-type': 'multipart/form-data; boundary=b' },
+        });
+        expect(reply.body.file.name).toBe(name);
+        const disposition = String((await fetched(reply.body.file.url)).headers['content-disposition']);
+        const [, full = ''] = /filename\*=UTF-8''(\S+)$/.exec(disposition) ?? [];
+        expect(decodeURIComponent(full)).toBe(name);
+      },
+    );
+  });
+}
+
+describe('downloads from the disk', () => {
+  const bytes = bytesOf(1000);
+  let fixture: Fixture;
+  let url: string;
+  let etag: string;
+
+  beforeAll(async () => {
+    const [disk] = stores;
+    fixture = await fixtureOn(disk as StoreChoice, { SIGNED_URL_EXPIRY_SECONDS: '3600' });
+    const { key, path } = await fixture.tenant();
+    url = (await upload(fixture.service.api, key, path, bytes, { type: 'text/plain' })).body.file.url;
+    etag = String((await fetched(url)).headers.etag);
+  });
+  afterAll(() => fixture.service.stop());
+
+  test('files.download: the url works without any credential and names its length, type and etag', async () => {
+    const reply = await fetched(url);
+    expect(reply.status).toBe(200);
+    expect(reply.body.equals(bytes)).toBe(true);
+    expect(reply.headers).toMatchObject({
+      'content-length': '1000',
+      'content-type': 'text/plain',
+      'accept-ranges': 'bytes',
+    });
+    expect(etag).toMatch(/^"[^"]+"$/);
+    expect(reply.headers['cache-control']).toContain('private');
+  });
+
+  test('files.download: HEAD says what GET says, without the bytes', async () => {
+    const [head, get] = [await fetched(url, {}, 'HEAD'), await fetched(url)];
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+    for (const name of [
+      'content-length',
+      'content-type',
+      'content-disposition',
+      'etag',
+      'last-modified',
+      'accept-ranges',
+    ])
+      expect(head.headers[name], name).toBe(get.headers[name]);
+  });
+
+  test.each([
+    ['bytes=0-0', 0, 1],
+    ['bytes=0-499', 0, 500],
+    ['bytes=500-', 500, 1000],
+    ['bytes=-1', 999, 1000],
+    ['bytes=-300', 700, 1000],
+    ['bytes=-5000', 0, 1000],
+    ['bytes=990-5000', 990, 1000],
+  ])('files.download: Range %s is a 206 with exactly these bytes', async (range, start, end) => {
+    const reply = await fetched(url, { range });
+    expect(reply.status).toBe(206);
+    expect(reply.headers['content-range']).toBe(`bytes ${start}-${end - 1}/1000`);
+    expect(reply.headers['content-length']).toBe(String(end - start));
+    expect(reply.body.equals(bytes.subarray(start, end))).toBe(true);
+  });
+
+  test.each(['bytes=1000-', 'bytes=1000-2000', 'bytes=-0'])(
+    'files.download: Range %s is 416 and names the size',
+    async (range) => {
+      const reply = await fetched(url, { range });
+      expect(reply.status).toBe(416);
+      expect(reply.headers['content-range']).toBe('bytes */1000');
+    },
+  );
+
+  test.each(['bytes=5-2', 'bytes=a-b', 'items=0-1', 'bytes=0-1,5-6', 'bytes='])(
+    'files.download: Range %s is ignored',
+    async (range) => {
+      const reply = await fetched(url, { range });
+      expect([reply.status, reply.body.length]).toEqual([200, 1000]);
+    },
+  );
+
+  test('files.download: If-None-Match with the etag is 304 without a body, with another one 200', async () => {
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const reply = await fetched(url, { 'if-none-match': known });
+      expect([reply.status, reply.body.length], known).toEqual([304, 0]);
+      expect(reply.headers.etag).toBe(etag);
+    }
+    expect((await fetched(url, { 'if-none-match': '"other"' })).status).toBe(200);
+    expect((await fetched(url, { 'if-none-match': etag }, 'HEAD')).status).toBe(304);
+  });
+
+  test('files.download: If-Range with the etag gives the part, with another one the whole', async () => {
+    expect((await fetched(url, { range: 'bytes=0-9', 'if-range': etag })).status).toBe(206);
+    expect((await fetched(url, { range: 'bytes=0-9', 'if-range': '"other"' })).status).toBe(200);
+  });
+
+  test('files.download: an empty file is 200 with length 0, and any range of it 416', async () => {
+    const { key, path } = await fixture.tenant();
+    const empty = (await upload(fixture.service.api, key, path, '')).body.file.url;
+    const reply = await fetched(empty);
+    expect([reply.status, reply.headers['content-length']]).toEqual([200, '0']);
+    expect((await fetched(empty, { range: 'bytes=0-' })).status).toBe(416);
+  });
+
+  test('files.download: a url of which anything was changed is 403', async () => {
+    const changed = (name: string, value: string) => {
+      const copy = new URL(url);
+      copy.searchParams.set(name, value);
+      return copy.toString();
+    };
+    const { key, path } = await fixture.tenant();
+    const other = (await upload(fixture.service.api, key, path, 'x')).body.file.storageKey;
+    const good = new URL(url);
+    for (const bad of [
+      changed('signature', 'A'.repeat(43)),
+      changed('signature', `${good.searchParams.get('signature')}=`),
+      changed('expires', String(Number(good.searchParams.get('expires')) + 1)),
+      changed('type', 'text/html'),
+      changed('disposition', 'inline'),
+      `${url}&type=text%2Fhtml`,
+      `${url}&more=1`,
+      url.replace(/&signature=.*/, ''),
+      `${good.origin}${good.pathname}`,
+      `${good.origin}/api/v1/objects/${other}${good.search}`,
+    ]) {
+      const reply = await fetched(bad);
+      expect(reply.status, bad).toBe(403);
+      expect(reply.body.includes('FORBIDDEN')).toBe(true);
+    }
+    expect((await fetched(url)).status).toBe(200);
+  });
+
+  test('files.download: a url stops working when it has expired, and the file has a new one', async () => {
+    const { key, path } = await fixture.tenant();
+    const { file } = (await upload(fixture.service.api, key, path, 'x')).body;
+    const lasting = Date.parse(file.url_expires_at) - Date.now();
+    fixture.service.advance(lasting - 5_000);
+    expect((await fetched(file.url)).status).toBe(200);
+    fixture.service.advance(6_000);
+    expect((await fetched(file.url)).status).toBe(403);
+    const again = (await service().get(`${path}/files/${file.id}`, key)).body.file;
+    expect((await fetched(again.url)).status).toBe(200);
+    fixture.service.advance(-lasting - 1_000);
+  });
+
+  const service = () => fixture.service.api;
+});

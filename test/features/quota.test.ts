@@ -1,0 +1,271 @@
+// Quotas under contention, and uploads that race with whatever can take their ground away. Afterwards the
+// counters equal the sums, and the store holds the objects of the rows and no other.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Reply } from '../support/api.ts';
+import { bytesOf } from '../support/bytes.ts';
+import { rowsOf } from '../support/database.ts';
+import { doomedOf, expectBalanced, objectsOf, placesOf, reapAll } from '../support/ledger.ts';
+import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
+import {
+  adminSession,
+  createPlan,
+  createTenant,
+  createUser,
+  type Tenant,
+  unique,
+} from '../support/tenants.ts';
+import { type UploadOptions, upload } from '../support/uploads.ts';
+
+for (const store of storesFor('quotas')) describe(`on ${store.name}`, suite.bind(null, store));
+
+function suite(store: Parameters<typeof startOn>[0]): void {
+  let service: PakhusOnStore;
+  let admin: string;
+
+  beforeAll(async () => {
+    service = await startOn(store);
+    admin = await adminSession(service.api);
+  });
+  afterAll(() => service.stop());
+
+  const tenantWithUser = async (plan: object = {}): Promise<Tenant & { path: string }> => {
+    const tenant = await createTenant(service.api, admin);
+    await createPlan(service.api, tenant.key, { maxFileSize: 1 << 30, ...plan });
+    return { ...tenant, path: `/project/users/${(await createUser(service.api, tenant.key)).id}` };
+  };
+  const spaceOf = async (
+    { key, path }: { key: string; path: string },
+    fields: object = {},
+  ): Promise<string> =>
+    (await service.api.post(`${path}/spaces`, key, { external_id: unique('s'), name: 's', ...fields })).body
+      .space.id;
+  const countsOf = (replies: readonly Reply[]): Record<string, number> => {
+    const counts: Record<string, number> = {};
+    for (const { status, body } of replies) {
+      const outcome = status < 400 ? String(status) : `${status} ${body.error.code}`;
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
+    }
+    return counts;
+  };
+  /** All are held back until every one is ready to go. */
+  const released = async <Result>(
+    count: number,
+    send: (nth: number) => Promise<Result>,
+  ): Promise<Result[]> => {
+    let release: () => void = () => undefined;
+    const barrier = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const all = Array.from({ length: count }, async (_, nth) => {
+      await barrier;
+      return send(nth);
+    });
+    release();
+    return Promise.all(all);
+  };
+
+  const size = 100 << 10;
+  const room = 10 << 20;
+  const fitting = Math.floor(room / size);
+
+  test('files.upload: of 1,000 uploads of 100 KiB racing for 10 MiB, exactly 102 succeed', async () => {
+    const tenant = await tenantWithUser({ storageLimit: room });
+    const bytes = bytesOf(size);
+    const replies = await released(1000, () => upload(service.api, tenant.key, tenant.path, bytes));
+    expect(countsOf(replies)).toEqual({ 201: fitting, '422 STORAGE_LIMIT_EXCEEDED': 1000 - fitting });
+    const { body } = await service.api.get(`${tenant.path}/storage`, tenant.key);
+    expect(body).toMatchObject({ storageUsed: fitting * size, overQuota: false });
+    expect(await placesOf(service, tenant.id)).toHaveLength(fitting);
+    await expectBalanced(service, tenant.id);
+  });
+
+  test("files.upload: the same holds for a space's limit inside a larger quota, and the owner is charged alike", async () => {
+    const tenant = await tenantWithUser({ storageLimit: room * 10 });
+    const spaceId = await spaceOf(tenant, { limit_bytes: room });
+    const [bytes, meta] = [bytesOf(size), { space_id: spaceId }];
+    const replies = await released(400, () => upload(service.api, tenant.key, tenant.path, bytes, { meta }));
+    expect(countsOf(replies)).toEqual({ 201: fitting, '422 STORAGE_LIMIT_EXCEEDED': 400 - fitting });
+    const space = (await service.api.get(`${tenant.path}/spaces/${spaceId}`, tenant.key)).body.space;
+    expect(space.used_bytes).toBe(fitting * size);
+    const { body } = await service.api.get(`${tenant.path}/storage`, tenant.key);
+    expect(body.storageUsed).toBe(fitting * size);
+    expect((await upload(service.api, tenant.key, tenant.path, bytes)).status).toBe(201);
+    await expectBalanced(service, tenant.id);
+  });
+
+  test('files.upload: large and small uploads racing for the same room never overshoot', async () => {
+    const storageLimit = 3 << 20;
+    const tenant = await tenantWithUser({ storageLimit });
+    const [small, large] = [bytesOf(50 << 10), bytesOf(700 << 10)];
+    const replies = await released(60, (nth) =>
+      upload(service.api, tenant.key, tenant.path, nth % 3 ? small : large),
+    );
+    for (const outcome of Object.keys(countsOf(replies)))
+      expect(['201', '422 STORAGE_LIMIT_EXCEEDED']).toContain(outcome);
+    const { body } = await service.api.get(`${tenant.path}/storage`, tenant.key);
+    expect(body.storageUsed).toBeLessThanOrEqual(storageLimit);
+    expect(body.storageAvailable).toBeLessThan(700 << 10);
+    await reapAll(service);
+    await expectBalanced(service, tenant.id);
+  });
+
+  test('files.delete: of 100 parallel deletes of one file, one is 204 and 99 are 404, and it is given back once', async () => {
+    const tenant = await tenantWithUser();
+    const spaceId = await spaceOf(tenant);
+    const meta = { space_id: spaceId };
+    await upload(service.api, tenant.key, tenant.path, bytesOf(7), { meta });
+    const { file } = (await upload(service.api, tenant.key, tenant.path, bytesOf(1000), { meta })).body;
+    const replies = await released(100, () =>
+      service.api.delete(`${tenant.path}/files/${file.id}`, tenant.key),
+    );
+    expect(countsOf(replies)).toEqual({ 204: 1, '404 NOT_FOUND': 99 });
+    expect((await service.api.get(`${tenant.path}/storage`, tenant.key)).body.storageUsed).toBe(7);
+    const space = (await service.api.get(`${tenant.path}/spaces/${spaceId}`, tenant.key)).body.space;
+    expect(space.used_bytes).toBe(7);
+    await expectBalanced(service, tenant.id);
+  });
+
+  test('files: uploads, deletes and moves of 200 files at once keep every counter right', async () => {
+    const tenant = await tenantWithUser();
+    const spaceId = await spaceOf(tenant);
+    const replies = await released(200, async (nth) => {
+      const options: UploadOptions = nth % 2 ? { meta: { space_id: spaceId } } : {};
+      const made = await upload(service.api, tenant.key, tenant.path, bytesOf(nth * 50), options);
+      if (made.status !== 201) return made;
+      const at = `${tenant.path}/files/${made.body.file.id}`;
+      if (nth % 3 === 0) return service.api.delete(at, tenant.key);
+      return nth % 3 === 1 ? service.api.put(at, tenant.key, { visibility: 'public' }) : made;
+    });
+    expect(replies.filter((reply) => reply.status >= 400).map((reply) => reply.text)).toEqual([]);
+    await reapAll(service);
+    await expectBalanced(service, tenant.id);
+  });
+
+  describe('races', () => {
+    const uploads = 60;
+    const bytesFor = (nth: number) => bytesOf(nth % 5 === 0 ? 400 << 10 : 2000);
+
+    /** Uploads, with `interfere` started in the middle of them. */
+    const race = async (
+      tenant: { key: string; path: string },
+      options: UploadOptions,
+      interfere: () => Promise<Reply>,
+    ): Promise<{ counts: Record<string, number>; interference: Reply }> => {
+      const [interference, ...replies] = await released(uploads + 1, (nth) =>
+        nth === 0
+          ? upload(service.api, tenant.key, tenant.path, bytesFor(1), options).then(interfere)
+          : upload(service.api, tenant.key, tenant.path, bytesFor(nth), options),
+      );
+      const counts = countsOf(replies);
+      expect(Object.keys(counts).filter((outcome) => outcome.startsWith('5'))).toEqual([]);
+      return { counts, interference: interference as Reply };
+    };
+    const settle = async (tenant: Tenant) => {
+      await reapAll(service);
+      await expectBalanced(service, tenant.id);
+    };
+
+    test('users.delete: uploads racing with the deletion of their user leave nothing', async () => {
+      const tenant = await tenantWithUser();
+      const { interference } = await race(tenant, {}, () => service.api.delete(tenant.path, tenant.key));
+      expect(interference.status, interference.text).toBe(204);
+      await settle(tenant);
+      expect(await objectsOf(service, tenant.id)).toEqual([]);
+    });
+
+    test('spaces.delete: uploads racing with the deletion of their space end in 201 or 404, and every file stays', async () => {
+      const tenant = await tenantWithUser();
+      const spaceId = await spaceOf(tenant);
+      const at = `${tenant.path}/spaces/${spaceId}`;
+      const { counts, interference } = await race(tenant, { meta: { space_id: spaceId } }, () =>
+        service.api.delete(at, tenant.key),
+      );
+      expect(interference.status, interference.text).toBe(204);
+      await settle(tenant);
+      expect(await placesOf(service, tenant.id)).toHaveLength((counts[201] ?? 0) + 1);
+      const { files } = (await service.api.get(`${tenant.path}/files?space_id=none&limit=100`, tenant.key))
+        .body;
+      expect(files).toHaveLength((counts[201] ?? 0) + 1);
+    });
+
+    test('projects.delete: uploads racing with the deletion of their project leave nothing, five times', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const tenant = await tenantWithUser();
+        const { interference } = await race(tenant, {}, () =>
+          service.api.delete(`/admin/projects/${tenant.id}`, admin),
+        );
+        expect(interference.status, interference.text).toBe(204);
+        await reapAll(service);
+        expect(await objectsOf(service, tenant.id)).toEqual([]);
+        expect(await doomedOf(service, tenant.id)).toBe(0);
+        const left = await rowsOf(
+          service.databaseUrl,
+          `select 1 from files where project_id = '${tenant.id}'`,
+        );
+        expect(left).toEqual([]);
+      }
+    });
+
+    test('users.assignPlan: after a smaller plan is in force, no upload goes beyond it', async () => {
+      const tenant = await tenantWithUser();
+      const small = await createPlan(service.api, tenant.key, { maxFileSize: 1 << 30, storageLimit: 5000 });
+      const { interference } = await race(tenant, {}, () =>
+        service.api.put(`${tenant.path}/plan`, tenant.key, { planId: small.id }),
+      );
+      expect(interference.status, interference.text).toBe(200);
+      const { storageUsed } = (await service.api.get(`${tenant.path}/storage`, tenant.key)).body;
+      const next = await upload(
+        service.api,
+        tenant.key,
+        tenant.path,
+        bytesOf(5000 - Math.min(storageUsed, 4999)),
+      );
+      expect(next.status).toBe(storageUsed < 5000 ? 201 : 422);
+      await settle(tenant);
+    });
+
+    test('spaces.update: uploads racing with the deactivation of their space end in 201 or 403', async () => {
+      const tenant = await tenantWithUser();
+      const spaceId = await spaceOf(tenant);
+      const at = `${tenant.path}/spaces/${spaceId}`;
+      const meta = { space_id: spaceId };
+      const { counts } = await race(tenant, { meta }, () =>
+        service.api.put(at, tenant.key, { active: false }),
+      );
+      for (const outcome of Object.keys(counts)) expect(['201', '403 FORBIDDEN']).toContain(outcome);
+      expect((await upload(service.api, tenant.key, tenant.path, 'x', { meta })).status).toBe(403);
+      await settle(tenant);
+    });
+
+    test('users.update: uploads racing with the deactivation of their user end in 201 or 403', async () => {
+      const tenant = await tenantWithUser();
+      const { counts } = await race(tenant, {}, () =>
+        service.api.put(tenant.path, tenant.key, { active: false }),
+      );
+      for (const outcome of Object.keys(counts)) expect(['201', '403 FORBIDDEN']).toContain(outcome);
+      expect((await upload(service.api, tenant.key, tenant.path, 'x')).status).toBe(403);
+      await settle(tenant);
+    });
+
+    test('files.delete: deletes of files of a space racing with its deletion take every file once', async () => {
+      const tenant = await tenantWithUser();
+      const spaceId = await spaceOf(tenant);
+      const made = await Promise.all(
+        Array.from({ length: 40 }, () =>
+          upload(service.api, tenant.key, tenant.path, bytesOf(100), { meta: { space_id: spaceId } }),
+        ),
+      );
+      const replies = await released(41, (nth) =>
+        nth === 20
+          ? service.api.delete(`${tenant.path}/spaces/${spaceId}`, tenant.key)
+          : service.api.delete(
+              `${tenant.path}/files/${made[nth < 20 ? nth : nth - 1]?.body.file.id}`,
+              tenant.key,
+            ),
+      );
+      expect(countsOf(replies)).toEqual({ 204: 41 });
+      await settle(tenant);
+      expect(await objectsOf(service, tenant.id)).toEqual([]);
+    });
+  });
+}

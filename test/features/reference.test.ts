@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+
+const browserPath = process.env.TEST_CHROMIUM;
+if (!browserPath) console.log('SKIPPED reference in a browser: TEST_CHROMIUM is not set');
+
+let service: TestPakhus;
+beforeAll(async () => {
+  service = await startTestPakhus();
+});
+afterAll(() => service.stop());
+
+test('openapi.json: 3.1, the server is /api/v1, and every operation has an example and its errors', async () => {
+  const { body } = await service.api.get('/openapi.json');
+  expect(body.openapi).toMatch(/^3\.1/);
+  expect(body.servers).toEqual([{ url: '/api/v1' }]);
+  const operations = Object.values<Record<string, Record<string, never>>>(body.paths).flatMap((methods) =>
+    Object.values(methods),
+  );
+  expect(operations.length).toBeGreaterThan(60);
+  for (const { operationId, requestBody, responses } of operations as never as {
+    operationId: string;
+    requestBody?: { content: object };
+    responses: Record<string, { content?: object }>;
+  }[]) {
+    const bodies = [requestBody?.content, ...Object.values(responses).map(({ content }) => content)].filter(
+      (content) => content !== undefined,
+    );
+    for (const content of bodies) {
+      for (const media of Object.values(content as Record<string, { example?: unknown; schema?: unknown }>)) {
+        expect(media.example, `${operationId} has an example`).toBeDefined();
+      }
+    }
+    expect(Object.keys(responses), operationId).toEqual(expect.arrayContaining(['500', '503']));
+  }
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+});
+
+describe.skipIf(!browserPath)('in a browser', () => {
+  test.each(['/reference', '/docs'])(
+    '%s shows every operation, and asks nobody but this service',
+    async (path) => {
+      const profile = await mkdtemp(join(tmpdir(), 'pakhus-browser-'));
+      const browser = await chromium.launchPersistentContext(profile, {
+        executablePath: browserPath ?? '',
+        args: [
+          '--no-sandbox',
+          '--disable-gpu',
+          '--disable-quic',
+          '--no-first-run',
+          '--disable-background-networking',
+          '--disable-component-update',
+          '--disable-sync',
+        ],
+      });
+      try {
+        const page = await browser.newPage();
+        const foreign: string[] = [];
+        const errors: string[] = [];
+        page.on('request', (request) => {
+          if (
+            !request.url().startsWith(new URL(service.baseUrl).origin) &&
+            !request.url().startsWith('data:')
+          )
+            foreign.push(request.url());
+        });
+        page.on('pageerror', (error) => errors.push(error.message));
+        await page.goto(`${service.baseUrl}${path}`);
+        await page.waitForSelector('.opblock-tag-section');
+        expect(await page.title()).toBe('Pakhus API reference');
+        expect(await page.locator('.opblock-tag-section').count()).toBeGreaterThan(8);
+        if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
+        expect(foreign).toEqual([]);
+        expect(errors).toEqual([]);
+      } finally {
+        await browser.close();
+        await rm(profile, { recursive: true, force: true });
+      }
+    },
+  );
+});

@@ -1,0 +1,234 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, inject, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { apiOf } from '../support/api.ts';
+import { onServer, rowsOf, withDatabase } from '../support/database.ts';
+import { dist } from '../support/dist.ts';
+import { type PakhusProcess, startProcess } from '../support/process.ts';
+import { childrenOf, until } from '../support/processes.ts';
+import { adminSession, createTenant, logIn } from '../support/tenants.ts';
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function dataFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pakhus-start-'));
+  cleanUps.push(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
+  return folder;
+}
+
+async function started(environment: Record<string, string>): Promise<PakhusProcess> {
+  const process = await startProcess(environment);
+  cleanUps.push(() => process.kill());
+  return process;
+}
+
+/** Runs Pakhus to its end. */
+async function run(
+  environment: Record<string, string>,
+  ...args: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const options = { env: { PATH: process.env.PATH ?? '', ...environment } };
+  const result = await promisify(execFile)(process.execPath, [join(dist, 'main.js'), ...args], options).catch(
+    (error) => error,
+  );
+  return { code: result.code ?? 0, stdout: result.stdout, stderr: result.stderr };
+}
+
+const passwords = { ADMIN_PASSWORD: 'the admin of the tests' };
+
+describe('configuration', () => {
+  test('every mistake is named, in one list, and the process ends with 1 before it listens', async () => {
+    const { code, stdout, stderr } = await run({
+      PORT: '99999',
+      SCOPE_ENFORCEMENT: 'maybe',
+      DATABASE_URL: 'mysql://localhost',
+      R2_PUBLIC_URL: 'not a url',
+      API_CORS_ALLOW_ORIGINS: 'https://a.example/path',
+      JWT_EXPIRES_IN: 'soon',
+    });
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    for (const name of [
+      'PORT',
+      'SCOPE_ENFORCEMENT',
+      'DATABASE_URL',
+      'R2_PUBLIC_URL',
+      'API_CORS_ALLOW_ORIGINS',
+      'JWT_EXPIRES_IN',
+    ]) {
+      expect(stderr).toContain(`- ${name} `);
+    }
+  });
+
+  test.each([
+    [{ JWT_SECRET: 'short' }, 'JWT_SECRET'],
+    [{ ENCRYPTION_KEY: 'abc' }, 'ENCRYPTION_KEY'],
+    [{ ADMIN_PASSWORD: '1234567' }, 'ADMIN_PASSWORD'],
+    [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, 'S3_BUCKET'],
+    [{ S3_BUCKET: 'b' }, 'S3_ACCESS_KEY_ID'],
+    [
+      {
+        S3_BUCKET: 'b',
+        S3_ACCESS_KEY_ID: 'a',
+        S3_SECRET_ACCESS_KEY: 's',
+        SIGNED_URL_EXPIRY_SECONDS: '604801',
+      },
+      'SIGNED_URL_EXPIRY_SECONDS',
+    ],
+    [
+      { S3_BUCKET: 'b', S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 's', S3_PUBLIC_BUCKET: 'b' },
+      'S3_PUBLIC_BUCKET',
+    ],
+  ])('%j is refused by the name of %s', (environment, name) => {
+    expect(() => readConfig(environment)).toThrow(name);
+  });
+
+  test.each([
+    [{ JWT_SECRET: 'x'.repeat(20) }, 'JWT_SECRET is shorter'],
+    [{ DATABASE_URL: 'postgres://x/y' }, 'JWT_SECRET is generated'],
+    [
+      {
+        S3_BUCKET: 'b',
+        S3_ACCESS_KEY_ID: 'a',
+        S3_SECRET_ACCESS_KEY: 's',
+        R2_PUBLIC_URL: 'https://p.example',
+      },
+      'S3_PUBLIC_BUCKET',
+    ],
+  ])('%j works with a warning', (environment, warning) => {
+    expect(readConfig(environment).warnings.join()).toContain(warning);
+  });
+
+  test('an empty variable counts as not set', () => {
+    expect(readConfig({ PORT: '', REDIS_URL: '' }).settings).toMatchObject({ PORT: 3000, REDIS_URL: null });
+  });
+
+  test('--help prints every variable', async () => {
+    const { code, stdout } = await run({}, '--help');
+    expect(code).toBe(0);
+    for (const name of ['DATABASE_URL', 'MAX_UPLOAD_BYTES', 'TRUST_PROXY_HOPS', 'LOG_LEVEL'])
+      expect(stdout).toContain(name);
+  });
+});
+
+describe('on the embedded defaults', () => {
+  test('a first start serves, keeps its secrets to itself, and a second one on the same folder is refused', async () => {
+    const folder = await dataFolder();
+    const first = await started({ DATA_DIR: folder, ...passwords });
+    const api = apiOf(first.baseUrl);
+    expect((await api.get('/health')).body).toMatchObject({
+      status: 'ok',
+      checks: { database: 'ok', storage: 'ok' },
+    });
+    const secret = join(folder, 'secrets', 'jwt');
+    expect((await stat(secret)).mode & 0o777).toBe(0o600);
+    expect((await readFile(secret, 'utf8')).trim().length).toBeGreaterThanOrEqual(32);
+
+    const second = await run({ DATA_DIR: folder, PORT: '0' });
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(String(first.child.pid));
+
+    expect(await first.stop()).toBe(0);
+    const again = await started({ DATA_DIR: folder, ADMIN_PASSWORD: 'another password' });
+    // The variables of a later start never overwrite an admin that exists.
+    expect((await logIn(apiOf(again.baseUrl), 'admin@pakhus.local', 'another password')).status).toBe(401);
+    expect(await adminSession(apiOf(again.baseUrl))).toBeTruthy();
+  });
+
+  test('a password that was made up is printed once, on the first start, and not logged', async () => {
+    const folder = await dataFolder();
+    const lines: string[] = [];
+    const first = await startProcess({ DATA_DIR: folder, LOG_LEVEL: 'debug' }, (line) => lines.push(line));
+    cleanUps.push(() => first.kill());
+    const [, password = ''] = /admin@pakhus\.local \/ (\S+)/.exec(lines.join('\n')) ?? [];
+    expect((await logIn(apiOf(first.baseUrl), 'admin@pakhus.local', password)).status).toBe(200);
+    expect(lines.filter((line) => line.includes(password))).toHaveLength(1);
+  });
+
+  test('PostgreSQL that dies under a living Pakhus is started again; requests meanwhile get 503', async () => {
+    const folder = await dataFolder();
+    const pakhus = await started({ DATA_DIR: folder, ...passwords });
+    const api = apiOf(pakhus.baseUrl);
+    const tenant = await createTenant(api, await adminSession(api));
+    const [postmaster] = (await readFile(await postmasterFile(folder), 'utf8')).split('\n');
+    process.kill(Number(postmaster), 'SIGKILL');
+    const seen = new Set<number>();
+    await until('the database to be back', async () => {
+      const { status } = await api.get('/project/users', tenant.key);
+      seen.add(status);
+      return seen.has(503) && status === 200;
+    });
+    expect([...seen].every((status) => status === 200 || status === 503)).toBe(true);
+    expect((await api.get('/health')).status).toBe(200);
+  });
+
+  test('kill -9 leaves no PostgreSQL behind, and the next start serves', async () => {
+    const folder = await dataFolder();
+    const first = await started({ DATA_DIR: folder, ...passwords });
+    const tenant = await createTenant(apiOf(first.baseUrl), await adminSession(apiOf(first.baseUrl)));
+    await first.kill();
+    const second = await started({ DATA_DIR: folder, ...passwords });
+    expect((await apiOf(second.baseUrl).get('/project/plans', tenant.key)).status).toBe(200);
+  });
+});
+
+async function postmasterFile(folder: string): Promise<string> {
+  const names = await readdir(join(folder, 'postgres'), { recursive: true });
+  return join(folder, 'postgres', names.find((name) => name.endsWith('postmaster.pid')) ?? '');
+}
+
+describe('on a server', () => {
+  test('ten instances that start at once on an empty database all serve, with one admin', async () => {
+    const server = inject('databaseServer');
+    const name = `pakhus_ten_${process.pid}`;
+    await onServer(server, `create database ${name}`);
+    cleanUps.push(() => onServer(server, `drop database if exists ${name} with (force)`));
+    const url = withDatabase(server, name);
+    const folder = await dataFolder();
+    const environment = { DATA_DIR: folder, DATABASE_URL: url, ...passwords };
+    const instances = await Promise.all(Array.from({ length: 10 }, () => started(environment)));
+    for (const { baseUrl } of instances) expect((await apiOf(baseUrl).get('/health')).status).toBe(200);
+    expect(await rowsOf(url, 'select 1 from accounts where project_id is null')).toHaveLength(1);
+    await Promise.all(instances.map((instance) => instance.stop()));
+  }, 120_000);
+
+  test('a server that does not answer is tried again; the process ends with 1 and says why', async () => {
+    const listener = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    cleanUps.push(async () => void listener.close());
+    await until('a port', async () => listener.listening);
+    const { port } = listener.address() as { port: number };
+    const { code, stderr } = await run({
+      DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/x`,
+      DATA_DIR: await dataFolder(),
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain('DATABASE_URL');
+  }, 60_000);
+});
+
+test('stop: what is in flight is finished before the process ends with 0', async () => {
+  const folder = await dataFolder();
+  const pakhus = await started({ DATA_DIR: folder, ...passwords });
+  const api = apiOf(pakhus.baseUrl);
+  const tenant = await createTenant(api, await adminSession(api));
+  // Each hashes a password, so that they are still under way when the signal comes.
+  const admin = await adminSession(api);
+  const underWay = Array.from({ length: 12 }, () => createTenant(api, admin));
+  await until(
+    'a request to be under way',
+    async () => (await api.get('/project/users', tenant.key)).status === 200,
+  );
+  const stopped = pakhus.stop();
+  const settled = await Promise.allSettled(underWay);
+  expect(await stopped).toBe(0);
+  expect(settled.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+  if (process.platform === 'linux') expect(await childrenOf(1, folder)).toEqual([]);
+});

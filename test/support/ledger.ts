@@ -1,0 +1,58 @@
+// Compares what the system of record says with what the store holds: the invariants of every upload and delete.
+import { expect } from 'vitest';
+import { reap } from '../../src/features/files/files.reaper.ts';
+import { rowsOf } from './database.ts';
+import type { TestPakhus } from './pakhus.ts';
+
+export const never = new AbortController().signal;
+
+/** Every object of a project, as `shelf/key`. */
+export async function objectsOf({ pakhus }: TestPakhus, projectId: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const shelf of ['private', 'public'] as const)
+    for await (const key of pakhus.deps.objects.list(shelf, `${projectId}/`)) found.push(`${shelf}/${key}`);
+  return found.sort();
+}
+
+export async function placesOf({ databaseUrl }: TestPakhus, projectId: string): Promise<string[]> {
+  const rows = await rowsOf<{ place: string }>(
+    databaseUrl,
+    `select shelf || '/' || storage_key as place from files where project_id = '${projectId}'`,
+  );
+  return rows.map((row) => row.place).sort();
+}
+
+export async function doomedOf({ databaseUrl }: TestPakhus, projectId: string): Promise<number> {
+  const rows = await rowsOf(
+    databaseUrl,
+    `select 1 from doomed_objects where storage_key like '${projectId}/%'`,
+  );
+  return rows.length;
+}
+
+/** Makes every doomed object due, as if the grace had passed, and reaps. */
+export async function reapAll({ databaseUrl, pakhus }: TestPakhus): Promise<void> {
+  await rowsOf(databaseUrl, `update doomed_objects set due_at = now() - interval '1 second'`);
+  await reap(pakhus.deps, never);
+}
+
+/** Every counter that differs from the sum of the rows' sizes, of users and of spaces. */
+export function wrongCounters({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> {
+  return rowsOf<object>(
+    databaseUrl,
+    `select 'user' as kind, u.id, u.used_bytes, coalesce(sum(f.size), 0) as sum
+       from users u left join files f on f.user_id = u.id group by u.id having u.used_bytes <> coalesce(sum(f.size), 0)
+     union all
+     select 'space', s.id, s.used_bytes, coalesce(sum(f.size), 0)
+       from spaces s left join files f on f.space_id = s.id group by s.id having s.used_bytes <> coalesce(sum(f.size), 0)`,
+  );
+}
+
+/** Rows, objects and counters agree, and nothing is left to reap. */
+export async function expectBalanced(service: TestPakhus, projectId: string): Promise<void> {
+  expect(await objectsOf(service, projectId), 'objects in the store against rows').toEqual(
+    await placesOf(service, projectId),
+  );
+  expect(await doomedOf(service, projectId), 'doomed objects').toBe(0);
+  expect(await wrongCounters(service), 'counters that are not the sum').toEqual([]);
+}

@@ -1,0 +1,69 @@
+// Runs one suite on every object store there is: always on the disk, and on S3 where a server was given.
+import type { TestPakhus } from './pakhus.ts';
+import { startTestPakhus } from './pakhus.ts';
+import { makeBuckets, type S3Buckets, type S3Server, testS3Server } from './s3-server.ts';
+
+export interface OpenStore {
+  /** What selects the store, as variables of the service. */
+  readonly environment: Record<string, string>;
+  readonly buckets: S3Buckets | null;
+  close(): Promise<void>;
+}
+
+export interface StoreChoice {
+  readonly name: 'disk' | 's3';
+  open(): Promise<OpenStore>;
+}
+
+export interface PakhusOnStore extends TestPakhus {
+  readonly buckets: S3Buckets | null;
+}
+
+/** Says in one line what is skipped where there is no S3 server. */
+export function storesFor(suite: string): readonly StoreChoice[] {
+  const server = testS3Server();
+  if (server) return [onDisk, onS3(server)];
+  console.log(`SKIPPED ${suite} on s3: TEST_S3_ENDPOINT is not set`);
+  return [onDisk];
+}
+
+export async function startOn(
+  store: StoreChoice,
+  environment: Record<string, string> = {},
+): Promise<PakhusOnStore> {
+  const opened = await store.open();
+  const service = await startTestPakhus({ ...opened.environment, ...environment });
+  return {
+    ...service,
+    buckets: opened.buckets,
+    stop: async () => {
+      await service.stop();
+      await opened.close();
+    },
+  };
+}
+
+const onDisk: StoreChoice = {
+  name: 'disk',
+  open: async () => ({ environment: {}, buckets: null, close: async () => undefined }),
+};
+
+const onS3 = (server: S3Server): StoreChoice => ({
+  name: 's3',
+  async open() {
+    const buckets = await makeBuckets(server);
+    return {
+      environment: {
+        S3_ENDPOINT: server.endpoint,
+        S3_REGION: 'us-east-1',
+        S3_BUCKET: buckets.bucket,
+        S3_PUBLIC_BUCKET: buckets.publicBucket,
+        S3_ACCESS_KEY_ID: server.accessKeyId,
+        S3_SECRET_ACCESS_KEY: server.secretAccessKey,
+        S3_FORCE_PATH_STYLE: 'true',
+      },
+      buckets,
+      close: () => buckets.remove(),
+    };
+  },
+});
