@@ -172,8 +172,9 @@ describe.skipIf(!redisUrl)('counters on Redis', () => {
     const installation = randomUUID();
     const [dying, living, foreign] = await Promise.all([open(), open(), open()]);
     const project = randomUUID();
-    countersOn(dying, installation).add(keysOf(project), { requests: 3 });
-    await dying.ping();
+    const counters = countersOn(dying, installation);
+    counters.add(keysOf(project), { requests: 3 });
+    await new Promise<void>((resolve) => counters.whenSent(resolve));
     dying.disconnect();
     const other = ledger();
     await countersOn(foreign).drain(other.apply);

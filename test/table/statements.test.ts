@@ -4,7 +4,18 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const features = fileURLToPath(new URL('../../src/features', import.meta.url));
-const tenantTables = ['api_keys', 'integrations', 'plans', 'users', 'spaces', 'files', 'compression_jobs'];
+const tenantTables = [
+  'api_keys',
+  'integrations',
+  'plans',
+  'users',
+  'spaces',
+  'files',
+  'compression_jobs',
+  'daily_stats',
+  'stat_totals',
+  'stat_deltas',
+];
 
 /**
  * Statements on a tenant's table that do not name the project, each with the reason why it may. Whoever adds
@@ -12,6 +23,8 @@ const tenantTables = ['api_keys', 'integrations', 'plans', 'users', 'spaces', 'f
  */
 const exceptions: Readonly<Record<string, string>> = {
   'files.sql.ts listOwned': 'the reaper serves every project: keys are checked against all of them',
+  'stats.sql.ts deleteEmptyTotals': 'folding serves every project',
+  'stats.sql.ts listInstallationTotals': 'the sum over every project, for the admin',
 };
 
 async function statements(): Promise<{ place: string; text: string }[]> {
