@@ -6,18 +6,19 @@ import type { TestPakhus } from './pakhus.ts';
 
 export const never = new AbortController().signal;
 
-/** Every object of a project, as `shelf/key`. */
-export async function objectsOf({ pakhus }: TestPakhus, projectId: string): Promise<string[]> {
+/** Every object, or those of one project, as `shelf/key`. */
+export async function objectsOf({ pakhus }: TestPakhus, projectId = ''): Promise<string[]> {
   const found: string[] = [];
   for (const shelf of ['private', 'public'] as const)
-    for await (const key of pakhus.deps.objects.list(shelf, `${projectId}/`)) found.push(`${shelf}/${key}`);
+    for await (const key of pakhus.deps.objects.list(shelf, projectId && `${projectId}/`))
+      found.push(`${shelf}/${key}`);
   return found.sort();
 }
 
-export async function placesOf({ databaseUrl }: TestPakhus, projectId: string): Promise<string[]> {
+export async function placesOf({ databaseUrl }: TestPakhus, projectId = ''): Promise<string[]> {
   const rows = await rowsOf<{ place: string }>(
     databaseUrl,
-    `select shelf || '/' || storage_key as place from files where project_id = '${projectId}'`,
+    `select shelf || '/' || storage_key as place from files where storage_key like '${projectId}%'`,
   );
   return rows.map((row) => row.place).sort();
 }

@@ -1,0 +1,315 @@
+// Each part that Pakhus stands on goes away, goes silent, grows slow and comes back. What does not need the part
+// goes on, what needs it says so, nobody is let in unseen, and nobody has to restart anything.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Api, Reply } from '../support/api.ts';
+import { bytesOf, sha256 } from '../support/bytes.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { expectBalanced, objectsOf, reapAll } from '../support/ledger.ts';
+import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { until } from '../support/processes.ts';
+import { makeBuckets, type S3Server, testS3Server } from '../support/s3-server.ts';
+import { proxyDatabase, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import {
+  adminSession,
+  createIntegration,
+  createTenant,
+  createUser,
+  logIn,
+  mintToken,
+  sessionOf,
+} from '../support/tenants.ts';
+import { upload } from '../support/uploads.ts';
+
+/** Promised are 5 s; the rest is for a machine that is busy with other things. */
+const recoveryMs = 15_000;
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+const unhandled: unknown[] = [];
+const note = (error: unknown) => unhandled.push(error);
+
+beforeEach(() => {
+  unhandled.length = 0;
+  process.on('unhandledRejection', note);
+});
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
+
+async function started(environment: Record<string, string> = {}): Promise<TestPakhus> {
+  const service = await startTestPakhus(environment);
+  cleanUps.push(() => service.stop());
+  return service;
+}
+
+async function tenantIn(api: Api) {
+  const tenant = await createTenant(api, await adminSession(api));
+  const user = await createUser(api, tenant.key);
+  return { ...tenant, user, path: `/project/users/${user.id}` };
+}
+
+function expectOutage(reply: Reply, part: string): void {
+  expect([reply.status, reply.body.error.code], reply.text).toEqual([503, 'STORAGE_UNAVAILABLE']);
+  expect(reply.body.error.details).toMatchObject({ part });
+  expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+}
+
+describe('PostgreSQL', () => {
+  /** The one under test reaches the database through the proxy; the other one, which watches it, does not. */
+  async function behindProxy(): Promise<{ service: TestPakhus; watcher: TestPakhus; proxy: TcpProxy }> {
+    const watcher = await started({ ROLE: 'api' });
+    const { proxy, url } = await proxyDatabase(watcher.databaseUrl);
+    const service = await watcher.another({ DATABASE_URL: url });
+    cleanUps.push(
+      () => proxy.close(),
+      () => service.stop(),
+    );
+    return { service, watcher, proxy };
+  }
+
+  const works = async (service: TestPakhus, key: string) =>
+    (await service.api.get('/project/users', key)).status === 200 &&
+    (await service.api.get('/health')).status === 200;
+
+  test('away: every caller gets 503 and none is let in; back: all goes on by itself', async () => {
+    const { service, proxy } = await behindProxy();
+    const { api } = service;
+    const { key, user, path, email, password } = await tenantIn(api);
+    const integration = await createIntegration(api, key, { scopes: ['users:read', 'files:read'] });
+    const { token, jti } = await mintToken(api, integration.key, user.id);
+    await api.post(`${path}/tokens/revoke`, key, { jti });
+    const live = await mintToken(api, key, user.id);
+    const session = await sessionOf(api, email, password);
+    const healthy = await api.get('/health');
+    expect(healthy.status).toBe(200);
+
+    await proxy.goAway();
+    const callers = [key, integration.key, live.token, session, token, `pak_${'0'.repeat(64)}`];
+    // More than there are connections, so that broken ones are all used up as well.
+    for (let round = 0; round < 8; round += 1) {
+      for (const caller of callers) {
+        expectOutage(await api.get(`${path}/files`, caller), 'database');
+        expectOutage(await upload(api, caller, path, bytesOf(10)), 'database');
+      }
+      expectOutage(await logIn(api, email, password), 'database');
+    }
+    expect((await api.get(`${path}/files`)).status).toBe(401);
+    const sick = await api.get('/health');
+    expect(sick.status).toBe(503);
+    expect(sick.body).toEqual({
+      ...healthy.body,
+      status: 'degraded',
+      checks: { ...healthy.body.checks, database: 'unavailable' },
+    });
+
+    await proxy.comeBack();
+    await until('it works again', () => works(service, key), recoveryMs);
+    expect((await api.get(`${path}/files`, live.token)).status).toBe(200);
+    expect((await api.get(`${path}/files`, token)).status, 'what was revoked stays revoked').toBe(401);
+    expect((await upload(api, key, path, bytesOf(10))).status).toBe(201);
+  });
+
+  test('cut under uploads: each ends in 201 or 503, what was confirmed reads back, and nothing leaks', async () => {
+    const { service, watcher, proxy } = await behindProxy();
+    const { api } = service;
+    const { id, key, path } = await tenantIn(api);
+    const kept = new Map<string, string>();
+    let refused = 0;
+    let over = false;
+    const work = async (seed: number) => {
+      for (let nth = 1; !over; nth += 1) {
+        const bytes = bytesOf(nth % 5 === 0 ? 300_000 : 2_000, seed * 16 + (nth % 16));
+        const reply = await upload(api, key, path, bytes);
+        if (reply.status === 201) kept.set(reply.body.file.id, sha256(bytes));
+        else {
+          expectOutage(reply, 'database');
+          refused += 1;
+        }
+      }
+    };
+    const working = Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(work));
+    for (let round = 0; round < 3; round += 1) {
+      const [before, refusedBefore] = [kept.size, refused];
+      await until('uploads arrive', async () => kept.size > before + 10);
+      await proxy.goAway();
+      await until('uploads are refused', async () => refused > refusedBefore + 10);
+      await proxy.comeBack();
+    }
+    const before = kept.size;
+    await until('uploads arrive again', async () => kept.size > before + 10, recoveryMs);
+    over = true;
+    await working;
+
+    for (const [fileId, digest] of kept) {
+      const { file } = (await watcher.api.get(`${path}/files/${fileId}`, key)).body;
+      const download = await fetch(file.url);
+      expect(sha256(Buffer.from(await download.arrayBuffer()))).toBe(digest);
+    }
+    await reapAll(watcher);
+    await expectBalanced(watcher, id);
+  });
+
+  test('silent: health says so in time; what was asked meanwhile is answered when it speaks again', async () => {
+    const { service, proxy } = await behindProxy();
+    const { api } = service;
+    const { key, path } = await tenantIn(api);
+    proxy.fallSilent();
+    const waiting = [
+      api.get(`${path}/files`, key),
+      api.get('/project/users', key),
+      upload(api, key, path, bytesOf(99)),
+    ];
+    const sick = await api.get('/health');
+    expect([sick.status, sick.body.checks.database]).toEqual([503, 'unavailable']);
+    proxy.speak();
+    expect((await Promise.all(waiting)).map((reply) => reply.status)).toEqual([200, 200, 201]);
+    expect((await api.get('/health')).status).toBe(200);
+  });
+
+  test('slow: nothing fails', async () => {
+    const { service, proxy } = await behindProxy();
+    const { id, key, path } = await tenantIn(service.api);
+    proxy.delay(100);
+    const replies = await Promise.all([
+      ...Array.from({ length: 10 }, () => upload(service.api, key, path, bytesOf(1_000))),
+      ...Array.from({ length: 10 }, () => service.api.get(`${path}/files`, key)),
+    ]);
+    expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([200, 201]));
+    proxy.delay(0);
+    await reapAll(service);
+    await expectBalanced(service, id);
+  });
+});
+
+const redisUrl = process.env.TEST_REDIS_URL;
+if (!redisUrl) console.log('SKIPPED degradation of Redis: TEST_REDIS_URL is not set');
+
+describe.skipIf(!redisUrl)('Redis', () => {
+  const max = 6;
+
+  async function twoInstances() {
+    const { hostname, port } = new URL(redisUrl ?? '');
+    const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+    const REDIS_URL = `redis://127.0.0.1:${proxy.port}`;
+    const one = await started({ REDIS_URL });
+    const two = await one.another();
+    cleanUps.push(
+      () => proxy.close(),
+      () => two.stop(),
+    );
+    const { key } = await tenantIn(one.api);
+    /** Of `max` requests at each of the two, how many got through. */
+    const admitted = async (): Promise<number> => {
+      const fields = { scopes: ['users:read'], rateLimitMax: max, rateLimitWindow: 600_000 };
+      const integration = await createIntegration(one.api, key, fields);
+      const replies: Reply[] = [];
+      for (let nth = 0; nth < 2 * max; nth += 1)
+        replies.push(await (nth % 2 ? one : two).api.get('/project/users', integration.key));
+      const statuses = replies.map((reply) => reply.status);
+      expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+      return statuses.filter((status) => status === 200).length;
+    };
+    await until('limits are shared', async () => (await admitted()) === max);
+    return { proxy, one, two, key, admitted };
+  }
+
+  test('away: each instance counts for itself and nothing fails; back: they count together again', async () => {
+    const { proxy, one, admitted } = await twoInstances();
+    await proxy.goAway();
+    expect(await admitted()).toBe(2 * max);
+    const health = await one.api.get('/health');
+    expect([health.status, health.body.status]).toEqual([200, 'ok']);
+    expect(health.body.checks.redis).toBe('unavailable');
+    await proxy.comeBack();
+    await until('limits are shared again', async () => (await admitted()) === max, recoveryMs);
+    expect((await one.api.get('/health')).body.checks.redis).toBe('ok');
+  });
+
+  test('silent: a request waits for it briefly and then does without', async () => {
+    const { proxy, admitted } = await twoInstances();
+    proxy.fallSilent();
+    expect(await admitted()).toBe(2 * max);
+    proxy.speak();
+    await until('limits are shared again', async () => (await admitted()) === max, recoveryMs);
+  });
+
+  test('slow: limits are shared all the same', async () => {
+    const { proxy, admitted } = await twoInstances();
+    proxy.delay(30);
+    expect(await admitted()).toBe(max);
+  });
+});
+
+const s3 = testS3Server();
+if (!s3) console.log('SKIPPED degradation of the store: TEST_S3_ENDPOINT is not set');
+
+describe.skipIf(!s3)('the store', () => {
+  async function behindProxy() {
+    const server = s3 as S3Server;
+    const buckets = await makeBuckets(server);
+    const proxy = await startFaultProxy(server.endpoint);
+    cleanUps.push(
+      () => buckets.remove(),
+      () => proxy.close(),
+    );
+    const service = await started({
+      S3_ENDPOINT: proxy.url,
+      S3_BUCKET: buckets.bucket,
+      S3_PUBLIC_BUCKET: buckets.publicBucket,
+      S3_ACCESS_KEY_ID: server.accessKeyId,
+      S3_SECRET_ACCESS_KEY: server.secretAccessKey,
+      S3_FORCE_PATH_STYLE: 'true',
+    });
+    return { proxy, service, ...(await tenantIn(service.api)) };
+  }
+
+  test('away: metadata is served, uploads get 503 and are not charged, health is 200; back: all goes on', async () => {
+    const { proxy, service, id, key, path } = await behindProxy();
+    const { api } = service;
+    const first = (await upload(api, key, path, bytesOf(5_000))).body.file;
+    const second = (await upload(api, key, path, bytesOf(6_000))).body.file;
+
+    await proxy.refuse();
+    const replies = await Promise.all([
+      ...[0, 10, 100_000].map((size) => upload(api, key, path, bytesOf(size))),
+      // Larger than what waits in memory: it is being stored while it arrives.
+      upload(api, key, path, bytesOf(1 << 20), { meta: { visibility: 'public' } }),
+    ]);
+    for (const reply of replies) expectOutage(reply, 'storage');
+    expect((await api.get(`${path}/storage`, key)).body.storageUsed).toBe(11_000);
+    expect((await api.get(`${path}/files`, key)).body.files).toHaveLength(2);
+    const detail = await api.get(`${path}/files/${first.id}`, key);
+    expect([detail.status, detail.body.file.sha256]).toEqual([200, first.sha256]);
+    expect((await api.put(`${path}/files/${first.id}`, key, { folder: 'moved' })).status).toBe(200);
+    expect((await api.delete(`${path}/files/${second.id}`, key)).status).toBe(204);
+    const health = await api.get('/health');
+    expect([health.status, health.body.status, health.body.checks.storage]).toEqual([
+      200,
+      'ok',
+      'unavailable',
+    ]);
+
+    await proxy.accept();
+    await until(
+      'uploads arrive again',
+      async () => (await upload(api, key, path, bytesOf(10))).status === 201,
+      recoveryMs,
+    );
+    expect((await api.get('/health')).body.checks.storage).toBe('ok');
+    await reapAll(service);
+    await expectBalanced(service, id);
+  });
+
+  test('slow: nothing fails', async () => {
+    const { proxy, service, id, key, path } = await behindProxy();
+    proxy.set({ fault: { kind: 'latency', ms: 300 } });
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_, nth) => upload(service.api, key, path, bytesOf(nth * 50_000, nth + 1))),
+    );
+    expect(replies.map((reply) => reply.status)).toEqual(Array(10).fill(201));
+    proxy.set();
+    expect(await objectsOf(service, id)).toHaveLength(10);
+    await expectBalanced(service, id);
+  });
+});

@@ -1,0 +1,1079 @@
+// Random operations of all five callers, compared step by step with a model that is small enough to be right. Many
+// short stories run at once, each with tenants of its own, while the service is stopped and started under them.
+// A divergence prints the seed of its story: MODEL_SEED=… tells that story alone, and shrinks it.
+import { createHash, randomInt, randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { request } from 'undici';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Reply } from '../support/api.ts';
+import { objectsOf, placesOf, reapAll, wrongCounters } from '../support/ledger.ts';
+import {
+  allScopes,
+  type Caller,
+  type CallerKind,
+  callerOf,
+  defaultPlanOf,
+  filesOf,
+  type Integration,
+  isLive,
+  newProject,
+  outcomeOfUpload,
+  type Plan,
+  type Project,
+  planInForce,
+  type Scope,
+  type Space,
+  type StoredFile,
+  type User,
+  usedBy,
+} from '../support/model.ts';
+import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { adminSession, logIn, unique } from '../support/tenants.ts';
+import { upload } from '../support/uploads.ts';
+
+const operationsMin = 20_000;
+const storiesAtOnce = 12;
+const stepsMax = 800;
+
+/** Everything random about a step; what of it counts depends on the operation and on what there is by then. */
+interface Draw {
+  readonly who: number;
+  readonly where: number;
+  readonly what: number;
+  readonly number: number;
+  readonly scopes: readonly Scope[];
+  readonly yes: boolean;
+  readonly also: boolean;
+  /** Now and then: something that is gone, revoked or another tenant's. */
+  readonly stray: number;
+}
+
+/** One story: its tenants, and how to do something to them. */
+class World {
+  readonly projects: Project[] = [];
+  readonly real: Service;
+  constructor(real: Service) {
+    this.real = real;
+  }
+  get api() {
+    return this.real.current.api;
+  }
+}
+
+/** The service under all stories. An operation keeps it from being restarted until it has its answer. */
+class Service {
+  base: TestPakhus;
+  current: TestPakhus;
+  readonly admin: string;
+  operations = 0;
+  restarts = 0;
+  readonly #busy = new Set<Promise<unknown>>();
+  #closed: Promise<unknown> | null = null;
+
+  constructor(base: TestPakhus, admin: string) {
+    this.base = base;
+    this.current = base;
+    this.admin = admin;
+  }
+
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#closed) await this.#closed;
+    const running = work();
+    this.#busy.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#busy.delete(running);
+    }
+  }
+
+  async restart(): Promise<void> {
+    while (this.#closed) await this.#closed;
+    const work = async () => {
+      await Promise.allSettled(this.#busy);
+      await this.current.pakhus.stop();
+      this.current = await this.base.another();
+      this.restarts += 1;
+    };
+    const closed = work().finally(() => {
+      this.#closed = null;
+    });
+    this.#closed = closed;
+    await closed;
+  }
+}
+
+type Operation = (world: World, draw: Draw) => Promise<void>;
+
+const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % Math.max(1, list.length)];
+
+/** Mostly of what is there, now and then of all that ever was. */
+function pickLive<T>(list: readonly T[], isAlive: (one: T) => boolean, draw: Draw, n: number): T | undefined {
+  const alive = list.filter(isAlive);
+  return pick(draw.stray % 8 === 0 || alive.length === 0 ? list : alive, n);
+}
+
+const projectOf = (world: World, draw: Draw): Project =>
+  pickLive(world.projects, (one) => !one.gone && one.active, draw, draw.where) as Project;
+
+const kinds = ['key', 'key', 'session', 'integration', 'integration', 'user', 'user', 'space', 'space'];
+
+function someone(world: World, draw: Draw, preferred?: readonly string[]): Caller {
+  const turn = draw.who % 24;
+  const stranger = { project: null, credential: null, pinned: null, space: null };
+  if (turn === 22)
+    return { ...stranger, kind: 'admin', text: world.real.admin, grant: allScopes, refusal: null };
+  if (turn === 23) {
+    const text = draw.yes ? undefined : `pak_${'0'.repeat(64)}`;
+    return { ...stranger, kind: 'nobody', text, grant: [], refusal: 401 };
+  }
+  const project = projectOf(world, draw);
+  const kind = pick(draw.also ? (preferred ?? kinds) : kinds, turn);
+  const ofKind = project.credentials.filter((one) => one.kind === kind);
+  const from = ofKind.length > 0 ? ofKind : project.credentials;
+  return callerOf(project, pickLive(from, isLive, draw, draw.who >> 5) as Project['credentials'][number]);
+}
+
+interface Guard {
+  readonly actors: readonly CallerKind[];
+  readonly scope?: Scope;
+}
+
+const files: readonly CallerKind[] = ['project', 'integration', 'user', 'space'];
+const managers: Guard = { actors: ['project', 'user'] };
+const ownerOnly: Guard = { actors: ['project'] };
+const provisioner = (scope: Scope): Guard => ({ actors: ['project', 'integration'], scope });
+
+/** The status with which a guard refuses, or null where it lets the caller on. */
+function refusal(caller: Caller, { actors, scope }: Guard, path: UserPath | null): number | null {
+  if (caller.refusal !== null) return caller.refusal;
+  if (!actors.includes(caller.kind)) return 403;
+  if (path && caller.pinned && path.user !== caller.pinned) return 404;
+  if (scope && !caller.grant.includes(scope)) return 403;
+  return path && !path.user ? 404 : null;
+}
+
+interface UserPath {
+  readonly path: string;
+  /** The end-user that it names for this caller, if any. */
+  readonly user: User | null;
+}
+
+/** Mostly one of the caller's own users; now and then one that is gone or of another tenant. */
+function someUser(world: World, caller: Caller, draw: Draw): UserPath {
+  const project =
+    (draw.stray % 9 === 1 ? null : caller.project) ?? projectOf(world, { ...draw, where: draw.what });
+  const own =
+    draw.stray % 5 !== 2 && caller.pinned && project === caller.project ? [caller.pinned] : project.users;
+  const aimed = pickLive(own, (one) => !one.gone, draw, draw.what);
+  const known = caller.project?.users ?? [];
+  if (!aimed) return { path: `/project/users/${randomUUID()}`, user: null };
+  if (draw.number % 3 === 0) {
+    const user = known.find((one) => !one.gone && one.externalId === aimed.externalId) ?? null;
+    return { path: `/project/users/ext/${aimed.externalId}`, user };
+  }
+  const user = known.find((one) => one === aimed && !one.gone) ?? null;
+  return { path: `/project/users/${aimed.id}`, user };
+}
+
+function expectStatus(reply: Reply, expected: number, what: string): boolean {
+  if (reply.status !== expected)
+    throw new Error(`${what}: the model says ${expected}, the service ${reply.status} ${reply.text}`);
+  return reply.status < 300;
+}
+
+const asked = (caller: Caller, what: string) => `${what} as ${caller.kind}`;
+
+const sorted = (ids: readonly string[]): string[] => [...ids].sort();
+
+/** The same ones, and newest first. */
+function expectListed(
+  rows: readonly { id: string; created_at: string }[],
+  expected: readonly string[],
+): void {
+  expect(sorted(rows.map((row) => row.id))).toEqual(sorted(expected));
+  const moments = rows.map((row) => row.created_at);
+  expect(moments).toEqual([...moments].sort().reverse());
+}
+
+/** As the project of the caller sees it; only after a guard has let the caller on. */
+const tenantOf = (caller: Caller): Project => caller.project as Project;
+
+async function makeProject(world: World): Promise<Project> {
+  const { api, real } = world;
+  const email = `${unique('owner')}@example.com`;
+  const password = 'a password of a tenant';
+  const reply = await api.post('/admin/projects', real.admin, { name: 'p', email, password });
+  expectStatus(reply, 201, 'projects.create');
+  const project = newProject(reply.body.project.id, email, password);
+  world.projects.push(project);
+  await noteKey(world, project, reply.body.api_key);
+  return project;
+}
+
+async function noteKey(world: World, project: Project, text: string, id?: string): Promise<void> {
+  const found = id ?? (await world.api.get('/project/keys', text)).body.keys[0].id;
+  project.credentials.push({ kind: 'key', text, id: found, live: true });
+}
+
+const liveKeysOf = ({ credentials }: Project) =>
+  credentials.filter((one) => one.kind === 'key' && one.live) as {
+    id: string;
+    text: string;
+    live: boolean;
+  }[];
+
+function snapshotOf(project: Project, user: User) {
+  const storageUsed = usedBy(filesOf(project, user));
+  const storageLimit = planInForce(project, user)?.storageLimit ?? null;
+  return {
+    storageUsed,
+    storageLimit,
+    storageAvailable: storageLimit === null ? null : Math.max(0, storageLimit - storageUsed),
+    overQuota: storageLimit !== null && storageUsed > storageLimit,
+  };
+}
+
+const viewOf = (project: Project, user: User) => ({
+  id: user.id,
+  external_id: user.externalId,
+  active: user.active,
+  ...snapshotOf(project, user),
+});
+
+const viewOfFile = (file: StoredFile) => ({
+  id: file.id,
+  user_id: file.owner.id,
+  space_id: file.space?.id ?? null,
+  size: file.size,
+  sha256: file.sha256,
+  mimeType: file.mimeType,
+  folder: file.folder,
+  tags: file.tags,
+  visibility: file.visibility,
+});
+
+const viewOfSpace = (project: Project, space: Space) => ({
+  id: space.id,
+  user_id: space.owner.id,
+  external_id: space.externalId,
+  active: space.active,
+  limit_bytes: space.limit,
+  used_bytes: usedBy(project.files.filter((file) => file.space === space)),
+});
+
+const sizes = [0, 1, 17, 100, 300, 700, 1200, 2048];
+const types = ['text/plain', 'application/octet-stream', 'image/png'];
+const folders = ['', 'a', 'a/b', 'c'];
+const limits = [null, 0, 500, 2000, 6000];
+const fileCallers = ['user', 'space', 'integration', 'key'];
+
+/** A file that is there for this caller, mostly; with the path to it. */
+function someFile(world: World, caller: Caller, draw: Draw) {
+  const place = someUser(world, caller, draw);
+  const own = place.user && caller.project ? filesOf(caller.project, place.user) : [];
+  const everywhere = world.projects.flatMap((project) => project.files);
+  const aimed = pick(draw.stray % 7 === 3 || own.length === 0 ? everywhere : own, draw.number);
+  const visible = own.includes(aimed as StoredFile) && (!caller.space || aimed?.space === caller.space);
+  return {
+    ...place,
+    at: `${place.path}/files/${aimed?.id ?? randomUUID()}`,
+    file: visible ? aimed : undefined,
+  };
+}
+
+function someSpace(world: World, caller: Caller, draw: Draw) {
+  const place = someUser(world, caller, draw);
+  const own = caller.project?.spaces.filter((one) => one.owner === place.user) ?? [];
+  const everywhere = world.projects.flatMap((project) => project.spaces);
+  const from = draw.stray % 7 === 4 || own.length === 0 ? everywhere : own;
+  const aimed = pickLive(from, (one) => !one.gone, draw, draw.number);
+  const found = aimed && own.includes(aimed) && !aimed.gone ? aimed : undefined;
+  return { ...place, at: `${place.path}/spaces/${aimed?.id ?? randomUUID()}`, aimed, space: found };
+}
+
+const within = (scopes: readonly Scope[], grant: readonly Scope[]): boolean =>
+  scopes.every((scope) => grant.includes(scope));
+
+function forgetUser(project: Project, user: User): void {
+  user.gone = true;
+  for (const space of project.spaces) if (space.owner === user) space.gone = true;
+  const left = project.files.filter((file) => file.owner !== user);
+  project.files.splice(0, project.files.length, ...left);
+}
+
+const operations: Record<string, readonly [weight: number, run: Operation]> = {
+  'projects.create': [
+    1,
+    async (world, draw) => {
+      if (draw.number % 3 > 0 || world.projects.length >= 3) {
+        const caller = someone(world, { ...draw, who: draw.who % 22 });
+        const fields = { name: 'p', email: 'x@example.com', password: 'a password' };
+        const reply = await world.api.post('/admin/projects', caller.text, fields);
+        expectStatus(reply, caller.refusal ?? 403, asked(caller, 'projects.create'));
+      } else await makeProject(world);
+    },
+  ],
+  'projects.read': [
+    4,
+    async (world, draw) => {
+      const caller = someone(world, { ...draw, who: draw.yes ? 22 : draw.who });
+      const project = projectOf(world, { ...draw, where: draw.what });
+      const reply = await world.api.get(`/admin/projects/${project.id}`, caller.text);
+      const expected = caller.refusal ?? (caller.kind !== 'admin' ? 403 : project.gone ? 404 : 200);
+      if (expectStatus(reply, expected, asked(caller, 'projects.read')))
+        expect(reply.body.project).toMatchObject({ email: project.email, active: project.active });
+    },
+  ],
+  'projects.setStatus': [
+    3,
+    async (world, draw) => {
+      // More often on than off: an inactive project refuses everything.
+      const project = pick(world.projects, draw.where) as Project;
+      const active = !project.active || draw.number % 3 > 0;
+      const reply = await world.api.patch(`/admin/projects/${project.id}/status`, world.real.admin, {
+        active,
+      });
+      if (expectStatus(reply, project.gone ? 404 : 200, 'projects.setStatus')) project.active = active;
+    },
+  ],
+  'projects.rotateKey': [
+    1,
+    async (world, draw) => {
+      const project = pick(world.projects, draw.where) as Project;
+      // The new key is asked for its id, which an inactive project would refuse.
+      if (!project.active) return;
+      const reply = await world.api.post(`/admin/projects/${project.id}/rotate-key`, world.real.admin);
+      if (!expectStatus(reply, project.gone ? 404 : 200, 'projects.rotateKey')) return;
+      for (const key of liveKeysOf(project)) key.live = false;
+      await noteKey(world, project, reply.body.api_key);
+    },
+  ],
+  'projects.delete': [
+    1,
+    async (world, draw) => {
+      const alive = world.projects.filter((project) => !project.gone);
+      const project = pick(
+        draw.yes && alive.length > 1 ? alive : world.projects.filter((one) => one.gone),
+        draw.where,
+      );
+      if (!project) return;
+      const reply = await world.api.delete(`/admin/projects/${project.id}`, world.real.admin);
+      expectStatus(reply, project.gone ? 404 : 204, 'projects.delete');
+      for (const user of project.users) forgetUser(project, user);
+      project.gone = true;
+    },
+  ],
+  'auth.login': [
+    1,
+    async (world, draw) => {
+      const project = projectOf(world, draw);
+      const reply = await logIn(world.api, project.email, project.password);
+      const expected = project.gone ? 401 : project.active ? 200 : 403;
+      if (expectStatus(reply, expected, 'auth.login'))
+        project.credentials.push({ kind: 'session', text: reply.body.token, live: true });
+    },
+  ],
+  'auth.logout': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['session']);
+      if (caller.kind === 'admin' || (caller.credential && caller.credential.kind !== 'session')) return;
+      const reply = await world.api.post('/auth/logout', caller.text);
+      if (expectStatus(reply, caller.refusal ?? 204, 'auth.logout') && caller.credential?.kind === 'session')
+        caller.credential.live = false;
+    },
+  ],
+  'keys.create': [
+    2,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const reply = await world.api.post('/project/keys', caller.text, {});
+      const full = caller.project && liveKeysOf(caller.project).length >= 10 ? 409 : 201;
+      const expected = refusal(caller, ownerOnly, null) ?? full;
+      if (expectStatus(reply, expected, asked(caller, 'keys.create')))
+        await noteKey(world, tenantOf(caller), reply.body.api_key, reply.body.key.id);
+    },
+  ],
+  'keys.revoke': [
+    2,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const project = (draw.stray % 5 === 0 ? null : caller.project) ?? projectOf(world, draw);
+      const keys = liveKeysOf(project);
+      // One is left, so that the story goes on.
+      const key = keys.length > 1 ? pick(keys, draw.number) : undefined;
+      const reply = await world.api.delete(`/project/keys/${key?.id ?? randomUUID()}`, caller.text);
+      const known = key && caller.project === project;
+      const expected = refusal(caller, ownerOnly, null) ?? (known ? 204 : 404);
+      if (expectStatus(reply, expected, asked(caller, 'keys.revoke')) && key) key.live = false;
+    },
+  ],
+  'integrations.create': [
+    3,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const reply = await world.api.post('/project/integrations', caller.text, { scopes: draw.scopes });
+      if (!expectStatus(reply, refusal(caller, ownerOnly, null) ?? 201, asked(caller, 'integrations.create')))
+        return;
+      const { id } = reply.body.integration;
+      const made: Integration = {
+        id,
+        key: reply.body.api_key,
+        scopes: draw.scopes,
+        active: true,
+        gone: false,
+      };
+      tenantOf(caller).integrations.push(made);
+      tenantOf(caller).credentials.push({ kind: 'integration', text: made.key, of: made });
+    },
+  ],
+  'integrations.change': [
+    3,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const { one, known } = someIntegration(world, caller, draw);
+      const fields = draw.yes ? { scopes: draw.scopes } : { active: !one?.active };
+      const reply = await world.api.put(
+        `/project/integrations/${one?.id ?? randomUUID()}`,
+        caller.text,
+        fields,
+      );
+      const expected = refusal(caller, ownerOnly, null) ?? (known ? 200 : 404);
+      if (expectStatus(reply, expected, asked(caller, 'integrations.change')))
+        Object.assign(one ?? {}, fields);
+    },
+  ],
+  'integrations.rotateKey': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const { one, known } = someIntegration(world, caller, draw);
+      const at = `/project/integrations/${one?.id ?? randomUUID()}/rotate-key`;
+      const reply = await world.api.post(at, caller.text);
+      const expected = refusal(caller, ownerOnly, null) ?? (known ? 200 : 404);
+      if (!expectStatus(reply, expected, asked(caller, 'integrations.rotateKey')) || !one) return;
+      one.key = reply.body.api_key;
+      tenantOf(caller).credentials.push({ kind: 'integration', text: one.key, of: one });
+    },
+  ],
+  'integrations.delete': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const { one, known } = someIntegration(world, caller, draw);
+      const reply = await world.api.delete(`/project/integrations/${one?.id ?? randomUUID()}`, caller.text);
+      const expected = refusal(caller, ownerOnly, null) ?? (known ? 204 : 404);
+      if (expectStatus(reply, expected, asked(caller, 'integrations.delete')) && one) one.gone = true;
+    },
+  ],
+  'plans.create': [
+    2,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const values = planValues(draw);
+      const reply = await world.api.post('/project/plans', caller.text, { name: 'plan', ...values });
+      if (!expectStatus(reply, refusal(caller, ownerOnly, null) ?? 201, asked(caller, 'plans.create')))
+        return;
+      const { id, created_at } = reply.body.plan;
+      const { plans } = tenantOf(caller);
+      plans.push({ id, createdAt: created_at, ...values, isDefault: plans.length === 0 });
+      expect(reply.body.plan.is_default).toBe(plans.length === 1);
+    },
+  ],
+  'plans.change': [
+    2,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const { plan, known } = somePlan(world, caller, draw);
+      const values = planValues(draw);
+      const reply = await world.api.put(`/project/plans/${plan?.id ?? randomUUID()}`, caller.text, values);
+      const expected = refusal(caller, ownerOnly, null) ?? (known ? 200 : 404);
+      if (expectStatus(reply, expected, asked(caller, 'plans.change'))) Object.assign(plan ?? {}, values);
+    },
+  ],
+  'plans.makeDefault': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const { plan, known } = somePlan(world, caller, draw);
+      const reply = await world.api.put(`/project/plans/${plan?.id ?? randomUUID()}/default`, caller.text);
+      const expected = refusal(caller, ownerOnly, null) ?? (known ? 200 : 404);
+      if (expectStatus(reply, expected, asked(caller, 'plans.makeDefault')))
+        for (const one of tenantOf(caller).plans) one.isDefault = one === plan;
+    },
+  ],
+  'plans.delete': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const { plan, known } = somePlan(world, caller, draw);
+      const reply = await world.api.delete(`/project/plans/${plan?.id ?? randomUUID()}`, caller.text);
+      const used = caller.project?.users.some((user) => !user.gone && user.plan === plan);
+      const expected = refusal(caller, ownerOnly, null) ?? (known ? (used ? 409 : 204) : 404);
+      if (!expectStatus(reply, expected, asked(caller, 'plans.delete')) || !plan) return;
+      const { plans } = tenantOf(caller);
+      plans.splice(plans.indexOf(plan), 1);
+      const oldest = [...plans].sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1))[0];
+      if (oldest && plan.isDefault) oldest.isDefault = true;
+    },
+  ],
+  'plans.list': [
+    2,
+    async (world, draw) => {
+      const caller = someone(world, draw);
+      const reply = await world.api.get('/project/plans?limit=100', caller.text);
+      const expected = refusal(caller, provisioner('plans:read'), null) ?? 200;
+      if (!expectStatus(reply, expected, asked(caller, 'plans.list'))) return;
+      const { plans } = tenantOf(caller);
+      expectListed(
+        reply.body.plans,
+        plans.map((plan) => plan.id),
+      );
+      const standard = reply.body.plans.find((plan: { is_default: boolean }) => plan.is_default);
+      expect(standard?.id).toBe(defaultPlanOf(tenantOf(caller))?.id);
+    },
+  ],
+  'users.create': [
+    8,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'integration']);
+      const externalId = `u${draw.number % 12}`;
+      const reply = await world.api.post('/project/users', caller.text, { externalId });
+      const taken = caller.project?.users.some((user) => !user.gone && user.externalId === externalId);
+      const expected = refusal(caller, provisioner('users:write'), null) ?? (taken ? 409 : 201);
+      if (!expectStatus(reply, expected, asked(caller, 'users.create'))) return;
+      const project = tenantOf(caller);
+      const user = {
+        id: reply.body.user.id,
+        externalId,
+        gone: false,
+        active: true,
+        plan: defaultPlanOf(project),
+      };
+      project.users.push(user);
+      expect(reply.body.user).toMatchObject(viewOf(project, user));
+    },
+  ],
+  'users.read': [
+    6,
+    async (world, draw) => {
+      const caller = someone(world, draw);
+      const place = someUser(world, caller, draw);
+      const reply = await world.api.get(place.path, caller.text);
+      const expected = refusal(caller, { actors: files, scope: 'users:read' }, place) ?? 200;
+      if (expectStatus(reply, expected, asked(caller, 'users.read')) && place.user) {
+        expect(reply.body.user).toMatchObject(viewOf(tenantOf(caller), place.user));
+        expect(reply.body.user.plan?.id).toBe(planInForce(tenantOf(caller), place.user)?.id);
+      }
+    },
+  ],
+  'users.storage': [
+    6,
+    async (world, draw) => {
+      const caller = someone(world, draw);
+      const place = someUser(world, caller, draw);
+      const reply = await world.api.get(`${place.path}/storage`, caller.text);
+      const expected = refusal(caller, { actors: files, scope: 'users:read' }, place) ?? 200;
+      if (expectStatus(reply, expected, asked(caller, 'users.storage')) && place.user)
+        expect(reply.body).toMatchObject(snapshotOf(tenantOf(caller), place.user));
+    },
+  ],
+  'users.list': [
+    4,
+    async (world, draw) => {
+      const caller = someone(world, draw);
+      const reply = await world.api.get('/project/users?limit=100', caller.text);
+      const expected = refusal(caller, provisioner('users:read'), null) ?? 200;
+      if (!expectStatus(reply, expected, asked(caller, 'users.list'))) return;
+      const alive = tenantOf(caller).users.filter((user) => !user.gone);
+      expectListed(
+        reply.body.users,
+        alive.map((user) => user.id),
+      );
+      for (const user of alive) {
+        const shown = reply.body.users.find((one: { id: string }) => one.id === user.id);
+        expect(shown).toMatchObject(viewOf(tenantOf(caller), user));
+      }
+    },
+  ],
+  'users.setActive': [
+    3,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'integration']);
+      const place = someUser(world, caller, draw);
+      const active = !place.user?.active || draw.number % 2 > 0;
+      const reply = await world.api.put(place.path, caller.text, { active });
+      const expected = refusal(caller, provisioner('users:write'), place) ?? 200;
+      if (expectStatus(reply, expected, asked(caller, 'users.setActive')) && place.user)
+        place.user.active = active;
+    },
+  ],
+  'users.assignPlan': [
+    3,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'integration']);
+      const place = someUser(world, caller, draw);
+      const { plan, known } = somePlan(world, caller, draw);
+      const reply = await world.api.put(`${place.path}/plan`, caller.text, {
+        planId: plan?.id ?? randomUUID(),
+      });
+      const expected = refusal(caller, provisioner('plans:assign'), place) ?? (known ? 200 : 404);
+      if (expectStatus(reply, expected, asked(caller, 'users.assignPlan')) && place.user)
+        place.user.plan = plan ?? null;
+    },
+  ],
+  'users.delete': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'integration']);
+      const place = someUser(world, caller, draw);
+      const reply = await world.api.delete(place.path, caller.text);
+      const expected = refusal(caller, provisioner('users:write'), place) ?? 204;
+      if (expectStatus(reply, expected, asked(caller, 'users.delete')) && place.user)
+        forgetUser(tenantOf(caller), place.user);
+    },
+  ],
+  'tokens.mint': [
+    5,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'integration']);
+      const place = someUser(world, caller, draw);
+      const body = draw.yes ? {} : { scopes: draw.scopes };
+      const reply = await world.api.post(`${place.path}/tokens`, caller.text, body);
+      const scopes = draw.yes ? caller.grant : draw.scopes;
+      const expected =
+        refusal(caller, provisioner('users:read'), place) ??
+        (place.user?.active && within(scopes, caller.grant) ? 201 : 403);
+      if (!expectStatus(reply, expected, asked(caller, 'tokens.mint')) || !place.user) return;
+      const { token, jti } = reply.body;
+      expect(sorted(reply.body.scopes)).toEqual(sorted(scopes));
+      tenantOf(caller).credentials.push({
+        kind: 'user',
+        text: token,
+        jti,
+        user: place.user,
+        scopes,
+        maker: caller.credential?.kind === 'integration' ? caller.credential.of : null,
+        revoked: false,
+      });
+    },
+  ],
+  'tokens.revoke': [
+    2,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'integration']);
+      const place = someUser(world, caller, draw);
+      const tokens = world.projects.flatMap((one) => one.credentials).filter((one) => one.kind === 'user');
+      const token = pickLive(tokens, (one) => one.user === place.user, draw, draw.number);
+      const reply = await world.api.post(`${place.path}/tokens/revoke`, caller.text, {
+        jti: token?.jti ?? randomUUID(),
+      });
+      const expected = refusal(caller, provisioner('users:read'), place) ?? 204;
+      // A jti of another user's token stays as valid as it was.
+      if (expectStatus(reply, expected, asked(caller, 'tokens.revoke')) && token && token.user === place.user)
+        token.revoked = true;
+    },
+  ],
+  'spaces.create': [
+    4,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'user']);
+      const place = someUser(world, caller, draw);
+      const externalId = `s${draw.number % 9}`;
+      const password = draw.what % 3 === 0 ? `pass-${draw.number % 3}` : null;
+      const limit = pick(limits, draw.what) ?? null;
+      const reply = await world.api.post(`${place.path}/spaces`, caller.text, {
+        external_id: externalId,
+        name: 's',
+        scopes: draw.scopes,
+        limit_bytes: limit,
+        ...(password ? { password } : {}),
+      });
+      const taken = caller.project?.spaces.some((one) => !one.gone && one.externalId === externalId);
+      const expected =
+        refusal(caller, managers, place) ?? (within(draw.scopes, caller.grant) ? (taken ? 409 : 201) : 403);
+      if (!expectStatus(reply, expected, asked(caller, 'spaces.create')) || !place.user) return;
+      tenantOf(caller).spaces.push({
+        id: reply.body.space.id,
+        externalId,
+        owner: place.user,
+        gone: false,
+        active: true,
+        scopes: draw.scopes,
+        limit,
+        password,
+        session: null,
+      });
+    },
+  ],
+  'spaces.read': [
+    4,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'user']);
+      const { space, at, ...place } = someSpace(world, caller, draw);
+      const reply = await world.api.get(at, caller.text);
+      const expected = refusal(caller, managers, place) ?? (space ? 200 : 404);
+      if (expectStatus(reply, expected, asked(caller, 'spaces.read')) && space) {
+        expect(reply.body.space).toMatchObject(viewOfSpace(tenantOf(caller), space));
+        expect(sorted(reply.body.space.scopes)).toEqual(sorted(space.scopes));
+      }
+    },
+  ],
+  'spaces.list': [
+    3,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'user']);
+      const place = someUser(world, caller, draw);
+      const reply = await world.api.get(`${place.path}/spaces?limit=100`, caller.text);
+      if (!expectStatus(reply, refusal(caller, managers, place) ?? 200, asked(caller, 'spaces.list'))) return;
+      const own = tenantOf(caller).spaces.filter((one) => !one.gone && one.owner === place.user);
+      expectListed(
+        reply.body.spaces,
+        own.map((one) => one.id),
+      );
+    },
+  ],
+  'spaces.change': [
+    4,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'user']);
+      const { space, at, ...place } = someSpace(world, caller, draw);
+      const scopes = draw.yes ? draw.scopes : undefined;
+      const active = !space?.active || draw.what % 3 > 0;
+      const limit = pick(limits, draw.what) ?? null;
+      const reply = await world.api.put(at, caller.text, { scopes, active, limit_bytes: limit });
+      const known = space ? 200 : 404;
+      const expected = refusal(caller, managers, place) ?? (within(scopes ?? [], caller.grant) ? known : 403);
+      if (!expectStatus(reply, expected, asked(caller, 'spaces.change')) || !space) return;
+      if (scopes) space.scopes = scopes;
+      space.active = active;
+      space.limit = limit;
+      if (!active) space.session = null;
+    },
+  ],
+  'spaces.setCredentials': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'user']);
+      const { space, at, ...place } = someSpace(world, caller, draw);
+      const password = `pass-${draw.number % 3}`;
+      const reply = await world.api.put(`${at}/credentials`, caller.text, { password });
+      const expected = refusal(caller, managers, place) ?? (space ? 204 : 404);
+      if (!expectStatus(reply, expected, asked(caller, 'spaces.setCredentials')) || !space) return;
+      space.password = password;
+      space.session = null;
+    },
+  ],
+  'spaces.delete': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'user']);
+      const { space, at, ...place } = someSpace(world, caller, draw);
+      const reply = await world.api.delete(at, caller.text);
+      const expected = refusal(caller, managers, place) ?? (space ? 204 : 404);
+      if (!expectStatus(reply, expected, asked(caller, 'spaces.delete')) || !space) return;
+      space.gone = true;
+      for (const file of tenantOf(caller).files) if (file.space === space) file.space = null;
+    },
+  ],
+  'spaces.login': [
+    3,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['integration', 'key']);
+      const project = (draw.stray % 9 === 5 ? null : caller.project) ?? projectOf(world, draw);
+      const aimed = pickLive(project.spaces, (one) => !one.gone && one.password !== null, draw, draw.number);
+      const externalId = aimed?.externalId ?? 'nowhere';
+      const space = caller.project?.spaces.find((one) => !one.gone && one.externalId === externalId);
+      const password = draw.number % 6 === 0 ? 'not the password' : (aimed?.password ?? 'none');
+      const right = space !== undefined && space.password === password;
+      const failures = caller.project?.failures ?? new Map<string, number>();
+      // Ten failures lock a space for a while, which a restart forgets: no story goes so far.
+      if (!right && (failures.get(externalId) ?? 0) >= 8) return;
+      const reply = await world.api.post('/project/spaces/login', caller.text, {
+        external_id: externalId,
+        password,
+      });
+      const refused = refusal(caller, provisioner('spaces:login'), null);
+      const works = space?.active && space.owner.active;
+      if (refused === null) failures.set(externalId, right ? 0 : (failures.get(externalId) ?? 0) + 1);
+      const expected = refused ?? (right ? (works ? 201 : 403) : 401);
+      if (!expectStatus(reply, expected, asked(caller, 'spaces.login')) || !space) return;
+      const { token, jti } = reply.body;
+      space.session = jti;
+      tenantOf(caller).credentials.push({
+        kind: 'space',
+        text: token,
+        jti,
+        space,
+        maker: caller.credential?.kind === 'integration' ? caller.credential.of : null,
+      });
+    },
+  ],
+  'spaces.revokeToken': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['integration', 'key']);
+      const all = world.projects.flatMap((project) => project.credentials);
+      const tokens = all.filter((one) => one.kind === 'space');
+      const token = pick(tokens, draw.number);
+      const reply = await world.api.post('/project/spaces/token/revoke', caller.text, {
+        jti: token?.jti ?? randomUUID(),
+      });
+      const expected = refusal(caller, provisioner('spaces:login'), null) ?? 204;
+      if (!expectStatus(reply, expected, asked(caller, 'spaces.revokeToken')) || !token) return;
+      const own = tenantOf(caller).spaces.includes(token.space);
+      if (own && token.space.session === token.jti) token.space.session = null;
+    },
+  ],
+  'files.upload': [
+    14,
+    async (world, draw) => {
+      const caller = someone(world, draw, fileCallers);
+      const { path, user, aimed } = someSpace(world, caller, draw);
+      const wanted = caller.kind !== 'space' && draw.yes ? aimed : undefined;
+      const size = pick(sizes, draw.number) ?? 0;
+      const type = pick(types, draw.what % 7 > 4 ? draw.what : 0) ?? '';
+      const bytes = Buffer.alloc(size, `${draw.number} and ${draw.what} `);
+      const folder = pick(folders, draw.what) ?? '';
+      const tags = draw.also ? ['red'] : [];
+      const visibility = draw.number % 5 === 0 ? 'public' : 'private';
+      const meta = { folder, tags, visibility, ...(wanted ? { space_id: wanted.id } : {}) } as const;
+      const reply = await upload(world.api, caller.text ?? '', path, bytes, { type, meta });
+      const refused = refusal(caller, { actors: files, scope: 'files:write' }, { path, user });
+      if (refused !== null || !user)
+        return void expectStatus(reply, refused ?? 404, asked(caller, 'files.upload'));
+      const project = tenantOf(caller);
+      const isOwn = wanted && !wanted.gone && wanted.owner === user;
+      const space = caller.space ?? (isOwn ? wanted : null);
+      const outcome = outcomeOfUpload(project, user, wanted && !isOwn ? 'unknown' : space, size, type);
+      if (typeof outcome === 'string') {
+        expectStatus(reply, 422, asked(caller, `files.upload (${outcome})`));
+        return void expect(reply.body.error.code).toBe(outcome);
+      }
+      if (!expectStatus(reply, outcome, asked(caller, 'files.upload'))) return;
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const { id } = reply.body.file;
+      const file = {
+        id,
+        owner: user,
+        space,
+        size,
+        sha256,
+        mimeType: type,
+        folder,
+        tags,
+        visibility,
+      } as StoredFile;
+      project.files.push(file);
+      expect(reply.body.file).toMatchObject(viewOfFile(file));
+    },
+  ],
+  'files.list': [
+    9,
+    async (world, draw) => {
+      const caller = someone(world, draw, fileCallers);
+      const { path, user, aimed } = someSpace(world, caller, draw);
+      const narrowing = draw.number % 4;
+      const wanted = narrowing === 0 ? 'none' : narrowing === 1 ? aimed?.id : undefined;
+      const folder = draw.yes ? pick(folders, draw.what) : undefined;
+      const limit = draw.also ? 3 : 100;
+      const query = new URLSearchParams({ limit: String(limit) });
+      if (wanted) query.set('space_id', wanted);
+      if (folder !== undefined) query.set('folder', folder);
+      const found: { id: string; created_at: string }[] = [];
+      let reply = await world.api.get(`${path}/files?${query}`, caller.text);
+      const hidden = caller.space && wanted !== undefined && wanted !== caller.space.id;
+      const expected =
+        refusal(caller, { actors: files, scope: 'files:read' }, { path, user }) ?? (hidden ? 404 : 200);
+      if (!expectStatus(reply, expected, asked(caller, 'files.list')) || !user) return;
+      for (; ; reply = await world.api.get(`${path}/files?${query}`, caller.text)) {
+        found.push(...reply.body.files);
+        if (reply.body.next_cursor === null) break;
+        query.set('cursor', reply.body.next_cursor);
+      }
+      const seen = filesOf(tenantOf(caller), user).filter(
+        (file) =>
+          (!caller.space || file.space === caller.space) &&
+          (wanted === undefined || (wanted === 'none' ? file.space === null : file.space?.id === wanted)) &&
+          (folder === undefined || file.folder === folder),
+      );
+      expectListed(
+        found,
+        seen.map((file) => file.id),
+      );
+    },
+  ],
+  'files.read': [
+    10,
+    async (world, draw) => {
+      const caller = someone(world, draw, fileCallers);
+      const { at, file, ...place } = someFile(world, caller, draw);
+      const reply = await world.api.get(at, caller.text);
+      const expected = refusal(caller, { actors: files, scope: 'files:read' }, place) ?? (file ? 200 : 404);
+      if (!expectStatus(reply, expected, asked(caller, 'files.read')) || !file) return;
+      expect(reply.body.file).toMatchObject(viewOfFile(file));
+      if (draw.also) return;
+      const download = await request(reply.body.file.url);
+      const bytes = Buffer.from(await download.body.arrayBuffer());
+      expect(createHash('sha256').update(bytes).digest('hex')).toBe(file.sha256);
+    },
+  ],
+  'files.change': [
+    4,
+    async (world, draw) => {
+      const caller = someone(world, draw, fileCallers);
+      const { at, file, ...place } = someFile(world, caller, draw);
+      const visibility = draw.yes ? 'public' : 'private';
+      const change = {
+        folder: pick(folders, draw.what) ?? '',
+        tags: draw.also ? ['blue'] : [],
+        visibility,
+      } as const;
+      const reply = await world.api.put(at, caller.text, change);
+      const expected = refusal(caller, { actors: files, scope: 'files:write' }, place) ?? (file ? 200 : 404);
+      if (!expectStatus(reply, expected, asked(caller, 'files.change')) || !file) return;
+      Object.assign(file, change);
+      expect(reply.body.file).toMatchObject(viewOfFile(file));
+    },
+  ],
+  'files.delete': [
+    5,
+    async (world, draw) => {
+      const caller = someone(world, draw, fileCallers);
+      const { at, file, ...place } = someFile(world, caller, draw);
+      const reply = await world.api.delete(at, caller.text);
+      const expected = refusal(caller, { actors: files, scope: 'files:delete' }, place) ?? (file ? 204 : 404);
+      if (!expectStatus(reply, expected, asked(caller, 'files.delete')) || !file) return;
+      const { files: stored } = tenantOf(caller);
+      stored.splice(stored.indexOf(file), 1);
+    },
+  ],
+};
+
+function someIntegration(world: World, caller: Caller, draw: Draw) {
+  const project = (draw.stray % 9 === 6 ? null : caller.project) ?? projectOf(world, draw);
+  const one = pickLive(project.integrations, (each) => !each.gone, draw, draw.number);
+  return { one, known: one !== undefined && !one.gone && project === caller.project };
+}
+
+function somePlan(world: World, caller: Caller, draw: Draw): { plan: Plan | undefined; known: boolean } {
+  const project = (draw.stray % 9 === 7 ? null : caller.project) ?? projectOf(world, draw);
+  const plan = pick(project.plans, draw.number);
+  return { plan, known: plan !== undefined && project === caller.project };
+}
+
+const planValues = (draw: Draw) => ({
+  storageLimit: pick([null, 800, 4000, 20_000], draw.number) ?? null,
+  maxFileSize: pick([150, 1500, 100_000, 100_000], draw.what) ?? 0,
+  allowedMimes: pick([[], [], ['text/*'], ['text/plain', 'image/*']], draw.number >> 3) ?? [],
+});
+
+class Step implements fc.AsyncCommand<World, Service> {
+  readonly name: string;
+  readonly draw: Draw;
+  constructor(name: string, draw: Draw) {
+    this.name = name;
+    this.draw = draw;
+  }
+  check(): boolean {
+    return true;
+  }
+  async run(world: World, real: Service): Promise<void> {
+    if (this.name === 'restart') await real.restart();
+    else await real.use(() => (operations[this.name] as (typeof operations)[string])[1](world, this.draw));
+    real.operations += 1;
+  }
+  toString(): string {
+    return `${this.name}(${JSON.stringify(this.draw)})`;
+  }
+}
+
+const any = fc.nat({ max: 0xffff });
+const scopeSets: fc.Arbitrary<readonly Scope[]> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<readonly Scope[]>(['files:read', 'files:write', 'files:delete']) },
+  { weight: 3, arbitrary: fc.constant<readonly Scope[]>([...allScopes]) },
+  { weight: 4, arbitrary: fc.subarray<Scope>([...allScopes]) },
+);
+const draws: fc.Arbitrary<Draw> = fc.record({
+  who: any,
+  where: any,
+  what: any,
+  number: any,
+  scopes: scopeSets,
+  yes: fc.boolean(),
+  also: fc.boolean(),
+  stray: any,
+});
+const steps = fc.oneof(
+  ...Object.entries(operations).map(([name, [weight]]) => ({
+    // In hundreds, so that a restart can be rarer than anything else.
+    weight: weight * 100,
+    arbitrary: draws.map((draw) => new Step(name, draw)),
+  })),
+  { weight: 8, arbitrary: draws.map((draw) => new Step('restart', draw)) },
+);
+
+let service: Service;
+
+beforeAll(async () => {
+  const base = await startTestPakhus({
+    RATE_LIMIT_MAX: '1000000000',
+    REAPER_INTERVAL_SECONDS: '1',
+    USER_TOKEN_TTL_SECONDS: '86400',
+  });
+  service = new Service(base, await adminSession(base.api));
+});
+afterAll(async () => {
+  await service.current.pakhus.stop();
+  await service.base.stop();
+});
+
+/** Tells one story from its first tenant on; what is left of it must balance in the end. */
+async function tell(commands: Iterable<fc.AsyncCommand<World, Service>>): Promise<void> {
+  const world = new World(service);
+  await service.use(async () => {
+    const project = await makeProject(world);
+    const { text } = project.credentials[0] as { text: string };
+    for (const externalId of ['u0', 'u1']) {
+      const made = await world.api.post('/project/users', text, { externalId });
+      project.users.push({ id: made.body.user.id, externalId, gone: false, active: true, plan: null });
+    }
+  });
+  await fc.asyncModelRun(() => ({ model: world, real: service }), commands);
+}
+
+test('pakhus: 20,000 random operations of all callers, with restarts, do what the model says', async () => {
+  const replayed = process.env.MODEL_SEED;
+  const first = replayed === undefined ? randomInt(0x3fff_ffff) : Number(replayed);
+  console.log(`model: the first story has MODEL_SEED=${first}`);
+  let next = first;
+  const property = fc.asyncProperty(fc.commands([steps], { maxCommands: stepsMax, size: 'max' }), tell);
+  const storyteller = async () => {
+    while (service.operations < operationsMin) {
+      const seed = next++;
+      await fc
+        .assert(property, { seed, numRuns: 1, unbiased: true, endOnFailure: replayed === undefined })
+        .catch((error: Error) => {
+          // The others end with it, or the report would wait for them.
+          service.operations = Number.POSITIVE_INFINITY;
+          throw new Error(`MODEL_SEED=${seed} replays this: ${error.message}`, { cause: error });
+        });
+      if (replayed !== undefined) return;
+    }
+  };
+  const telling = Array.from({ length: replayed === undefined ? storiesAtOnce : 1 }, storyteller);
+  const failed = (await Promise.allSettled(telling)).find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
+  console.log(
+    `model: ${service.operations} operations in ${next - first} stories, ${service.restarts} restarts`,
+  );
+  expect(await wrongCounters(service.current)).toEqual([]);
+  if (replayed !== undefined) return;
+  expect(service.operations).toBeGreaterThanOrEqual(operationsMin);
+  expect(service.restarts).toBeGreaterThan(3);
+  await reapAll(service.current);
+  expect(await objectsOf(service.current), 'objects in the store against rows').toEqual(
+    await placesOf(service.current),
+  );
+}, 300_000);

@@ -1,0 +1,227 @@
+// What Pakhus should be, small enough to hold in the head: tenants, what is in them, and who may do what. It
+// knows no SQL, no HTTP and nothing of the service's own modules.
+
+export const allScopes = [
+  'users:read',
+  'users:write',
+  'files:read',
+  'files:write',
+  'files:delete',
+  'plans:read',
+  'plans:assign',
+  'stats:read',
+  'spaces:login',
+] as const;
+
+export type Scope = (typeof allScopes)[number];
+
+export interface Plan {
+  readonly id: string;
+  readonly createdAt: string;
+  storageLimit: number | null;
+  maxFileSize: number;
+  allowedMimes: readonly string[];
+  isDefault: boolean;
+}
+
+export interface User {
+  readonly id: string;
+  readonly externalId: string;
+  gone: boolean;
+  active: boolean;
+  plan: Plan | null;
+}
+
+export interface Space {
+  readonly id: string;
+  readonly externalId: string;
+  readonly owner: User;
+  gone: boolean;
+  active: boolean;
+  scopes: readonly Scope[];
+  limit: number | null;
+  password: string | null;
+  session: string | null;
+}
+
+export interface StoredFile {
+  readonly id: string;
+  readonly owner: User;
+  space: Space | null;
+  readonly size: number;
+  readonly sha256: string;
+  readonly mimeType: string;
+  folder: string;
+  tags: readonly string[];
+  visibility: 'private' | 'public';
+}
+
+export interface Integration {
+  readonly id: string;
+  key: string;
+  scopes: readonly Scope[];
+  active: boolean;
+  gone: boolean;
+}
+
+/** Anything that was once a credential; most tests forget those that have ended, this one keeps using them. */
+export type Credential = { readonly text: string } & (
+  | { readonly kind: 'key'; readonly id: string; live: boolean }
+  | { readonly kind: 'session'; live: boolean }
+  | { readonly kind: 'integration'; readonly of: Integration }
+  | {
+      readonly kind: 'user';
+      readonly jti: string;
+      readonly user: User;
+      readonly scopes: readonly Scope[];
+      readonly maker: Integration | null;
+      revoked: boolean;
+    }
+  | {
+      readonly kind: 'space';
+      readonly jti: string;
+      readonly space: Space;
+      readonly maker: Integration | null;
+    }
+);
+
+export interface Project {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+  gone: boolean;
+  active: boolean;
+  readonly plans: Plan[];
+  readonly users: User[];
+  readonly spaces: Space[];
+  readonly files: StoredFile[];
+  readonly integrations: Integration[];
+  readonly credentials: Credential[];
+  /** Failed logins of spaces since the last that succeeded, by external id. */
+  readonly failures: Map<string, number>;
+}
+
+export type CallerKind = 'nobody' | 'admin' | 'project' | 'integration' | 'user' | 'space';
+
+export interface Caller {
+  readonly kind: CallerKind;
+  readonly text: string | undefined;
+  readonly project: Project | null;
+  readonly credential: Credential | null;
+  readonly grant: readonly Scope[];
+  /** The end-user that a delegated token is confined to. */
+  readonly pinned: User | null;
+  readonly space: Space | null;
+  /** What every request of this caller is answered with, whatever it asks for. */
+  readonly refusal: 401 | 403 | null;
+}
+
+export function newProject(id: string, email: string, password: string): Project {
+  return {
+    id,
+    email,
+    password,
+    gone: false,
+    active: true,
+    plans: [],
+    users: [],
+    spaces: [],
+    files: [],
+    integrations: [],
+    credentials: [],
+    failures: new Map(),
+  };
+}
+
+export function callerOf(project: Project, credential: Credential): Caller {
+  const delegated = credential.kind === 'user' || credential.kind === 'space';
+  return {
+    kind: credential.kind === 'key' || credential.kind === 'session' ? 'project' : credential.kind,
+    text: credential.text,
+    project,
+    credential,
+    grant: grantOf(credential),
+    pinned: delegated ? (credential.kind === 'user' ? credential.user : credential.space.owner) : null,
+    space: credential.kind === 'space' ? credential.space : null,
+    refusal: refusalOf(project, credential),
+  };
+}
+
+function grantOf(credential: Credential): readonly Scope[] {
+  switch (credential.kind) {
+    case 'integration':
+      return credential.of.scopes;
+    case 'user':
+      return credential.scopes.filter((scope) => credential.maker?.scopes.includes(scope) ?? true);
+    case 'space':
+      return credential.space.scopes;
+    default:
+      return allScopes;
+  }
+}
+
+function refusalOf(project: Project, credential: Credential): 401 | 403 | null {
+  if (project.gone || !isLive(credential)) return 401;
+  return project.active ? null : 403;
+}
+
+const works = (integration: Integration | null): boolean =>
+  integration === null || (integration.active && !integration.gone);
+
+const isThere = (user: User): boolean => user.active && !user.gone;
+
+/** Whether it would be accepted in an active project. */
+export function isLive(credential: Credential): boolean {
+  switch (credential.kind) {
+    case 'integration':
+      return works(credential.of) && credential.of.key === credential.text;
+    case 'user':
+      return isThere(credential.user) && !credential.revoked && works(credential.maker);
+    case 'space': {
+      const { space, jti, maker } = credential;
+      return space.session === jti && space.active && !space.gone && isThere(space.owner) && works(maker);
+    }
+    default:
+      return credential.live;
+  }
+}
+
+export const defaultPlanOf = ({ plans }: Project): Plan | null =>
+  plans.find((plan) => plan.isDefault) ?? null;
+
+/** A user that names no plan is under the default one. */
+export const planInForce = (project: Project, user: User): Plan | null => user.plan ?? defaultPlanOf(project);
+
+export const filesOf = ({ files }: Project, user: User): StoredFile[] =>
+  files.filter((file) => file.owner === user);
+
+export const usedBy = (files: readonly StoredFile[]): number =>
+  files.reduce((sum, { size }) => sum + size, 0);
+
+export const allows = ({ allowedMimes }: Plan, type: string): boolean =>
+  allowedMimes.length === 0 || allowedMimes.some((one) => one === type || one === `${type.split('/')[0]}/*`);
+
+/** Status, and code where several share it, of an upload that got past the guards. */
+export function outcomeOfUpload(
+  project: Project,
+  user: User,
+  space: Space | 'unknown' | null,
+  size: number,
+  type: string,
+): 201 | 403 | 404 | string {
+  const plan = planInForce(project, user);
+  const room = (plan?.storageLimit ?? Number.POSITIVE_INFINITY) - usedBy(filesOf(project, user));
+  if (!user.active) return 403;
+  if (plan && !allows(plan, type)) return 'MIME_NOT_ALLOWED';
+  if (plan && size > plan.maxFileSize) return 'FILE_TOO_LARGE';
+  // No room is left to a user over its quota, and nothing fits into that but nothing.
+  if (size > Math.max(0, room)) return 'STORAGE_LIMIT_EXCEEDED';
+  if (space === 'unknown') return 404;
+  if (space && !space.active) return 403;
+  if (room < size) return 'STORAGE_LIMIT_EXCEEDED';
+  if (space && space.limit !== null) {
+    const used = usedBy(project.files.filter((file) => file.space === space));
+    if (used + size > space.limit) return 'STORAGE_LIMIT_EXCEEDED';
+  }
+  return 201;
+}

@@ -1,0 +1,97 @@
+// A TCP proxy on loopback that goes away, goes silent and comes back when a test says so, in front of a real
+// PostgreSQL or Redis. It knows nothing of what it carries.
+import { once } from 'node:events';
+import net from 'node:net';
+import pg from 'pg';
+
+export interface TcpProxy {
+  readonly port: number;
+  /** Drops every connection and refuses new ones. */
+  goAway(): Promise<void>;
+  /** Listens again, at the same address. */
+  comeBack(): Promise<void>;
+  /** Drops every connection; new ones are welcome. */
+  cut(): void;
+  /** Nothing gets through any more, in either direction, and nobody is told. Undone by `speak`. */
+  fallSilent(): void;
+  speak(): void;
+  /** Every piece takes so long, each way. */
+  delay(ms: number): void;
+  close(): Promise<void>;
+}
+
+type Upstream = { readonly host: string; readonly port: number } | { readonly path: string };
+
+export async function startTcpProxy(upstream: Upstream): Promise<TcpProxy> {
+  const pairs = new Set<readonly [net.Socket, net.Socket]>();
+  let silent = false;
+  let delayMs = 0;
+  const server = net.createServer((near) => {
+    const far = net.connect(upstream);
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    for (const [from, to] of [pair, [far, near]] as const) {
+      let order = Promise.resolve();
+      from.on('data', (piece) => {
+        const ms = delayMs;
+        if (ms === 0) {
+          void order.then(() => to.write(piece));
+          return;
+        }
+        const due = new Promise<void>((resolve) => setTimeout(resolve, ms));
+        order = order.then(() => due).then(() => void to.write(piece));
+      });
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        pairs.delete(pair);
+        void order.then(() => to.destroy());
+      });
+    }
+    if (silent) for (const socket of pair) socket.pause();
+  });
+  const listen = async (at: number) => {
+    server.listen(at, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  const cut = () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy();
+  };
+  const goAway = async () => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    cut();
+    await closed;
+  };
+  await listen(0);
+  const { port } = server.address() as net.AddressInfo;
+
+  return {
+    port,
+    goAway,
+    comeBack: () => listen(port),
+    cut,
+    fallSilent() {
+      silent = true;
+      for (const pair of pairs) for (const socket of pair) socket.pause();
+    },
+    speak() {
+      silent = false;
+      for (const pair of pairs) for (const socket of pair) socket.resume();
+    },
+    delay(ms) {
+      delayMs = ms;
+    },
+    close: goAway,
+  };
+}
+
+/** A proxy before the server of a database, and the URL of that database through it. */
+export async function proxyDatabase(url: string): Promise<{ proxy: TcpProxy; url: string }> {
+  const { host, port, user, password, database } = new pg.Client({ connectionString: url });
+  const proxy = await startTcpProxy(
+    host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port },
+  );
+  const login = `${encodeURIComponent(user ?? '')}:${encodeURIComponent(password ?? '')}`;
+  return { proxy, url: `postgres://${login}@127.0.0.1:${proxy.port}/${database}` };
+}
