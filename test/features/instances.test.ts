@@ -1,6 +1,8 @@
 // Two APIs and two workers, each a process of its own, on one database, one store and one Redis: together they
 // are one service, and they can be replaced one by one while it is used.
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,7 +14,7 @@ import { bytesOf, sha256 } from '../support/bytes.ts';
 import { freshDatabase, rowsOf } from '../support/database.ts';
 import { picture } from '../support/image-files.ts';
 import { wrongCounters } from '../support/ledger.ts';
-import { testSecrets } from '../support/pakhus.ts';
+import { startTestPakhus, testSecrets } from '../support/pakhus.ts';
 import { type PakhusProcess, startProcess } from '../support/process.ts';
 import { until } from '../support/processes.ts';
 import { storesFor } from '../support/stores.ts';
@@ -28,6 +30,28 @@ import { contentTypeOf, formOf, upload } from '../support/uploads.ts';
 
 const redisUrl = process.env.TEST_REDIS_URL;
 if (!redisUrl) console.log('SKIPPED limits of several instances: TEST_REDIS_URL is not set');
+
+test('stop: a request that is on its way over a connection kept alive is answered, as its last one', async () => {
+  const service = await startTestPakhus();
+  const { hostname, port } = new URL(service.baseUrl);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.on('data', (piece) => {
+    received += piece.toString();
+  });
+  const ended = once(socket, 'close');
+  const ask = () => socket.write(`GET /api/v1/health HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+  ask();
+  await until('the first answer', async () => received.includes('"version"'));
+  expect(received.toLowerCase()).toContain('connection: keep-alive');
+  received = '';
+  const stopped = service.stop();
+  ask();
+  await ended;
+  await stopped;
+  expect(received).toMatch(/^HTTP\/1\.1 200 /);
+  expect(received.toLowerCase()).toContain('connection: close');
+});
 
 for (const choice of storesFor('instances')) {
   describe(`on ${choice.name}`, () => {
