@@ -30,6 +30,9 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** How long connections that are kept alive are answered after the service has begun to stop. */
+const lastRequestsMs = 250;
+
 const saneRequestId = /^[\w.:/+=-]{1,128}$/;
 
 export function createHttpServer(deps: Deps): HttpServer {
@@ -107,9 +110,17 @@ export function createHttpServer(deps: Deps): HttpServer {
     listen: (host, port) => instance.listen({ host, port }),
     async close() {
       draining = true;
+      const { server } = instance;
+      const hangUpIdle = server.closeIdleConnections.bind(server);
+      // Node and fastify would hang up on every idle connection at once, and so on requests that are on their way
+      // over one. For a moment they are still answered, and told that the connection ends with the answer.
+      server.closeIdleConnections = () => undefined;
+      const leaveAt = Date.now() + lastRequestsMs;
       // A connection whose last answer was under way just now is kept alive by its client: it is idle from then
       // on, and nothing would end it for a minute.
-      const hangUp = setInterval(() => instance.server.closeIdleConnections(), 50);
+      const hangUp = setInterval(() => {
+        if (Date.now() >= leaveAt) hangUpIdle();
+      }, 50);
       await instance.close();
       clearInterval(hangUp);
     },

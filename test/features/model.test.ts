@@ -33,7 +33,7 @@ import { upload } from '../support/uploads.ts';
 
 const operationsMin = 20_000;
 const storiesAtOnce = 12;
-const stepsMax = 800;
+const stepsMax = 400;
 
 /** Everything random about a step; what of it counts depends on the operation and on what there is by then. */
 interface Draw {
