@@ -1,6 +1,7 @@
 // What reading costs when there is much to read: a file with its URL, a list of 100, the first page and page
 // 5,000 of half a million files, and one level of a folder that holds a hundred thousand.
 import pg from 'pg';
+import { fillFiles } from './support/fill.mjs';
 import { takeTurns, totalOf } from './support/load.mjs';
 import { call } from './support/tenant.mjs';
 
@@ -12,7 +13,7 @@ const pageSize = 100;
 const deepPage = Math.min(5_000, Math.floor(files / pageSize) - 1);
 
 export async function run({ pakhus, other, tenant, databaseUrl }) {
-  const fileId = await fill(databaseUrl, tenant);
+  const fileId = await fillFiles(databaseUrl, tenant, files, folderOf);
   const headers = { authorization: `Bearer ${tenant.key}` };
   const base = `/api/v1/project/users/${tenant.userId}/files`;
   const cursor = await cursorOfPage(pakhus, tenant, databaseUrl);
@@ -60,27 +61,8 @@ export async function run({ pakhus, other, tenant, databaseUrl }) {
   ];
 }
 
-/** Rows without objects: what is read here is the database. Resolves to the id of one of them. */
-async function fill(databaseUrl, { projectId, userId }) {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await client.query(
-      `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, folder, tags, sha256, created_at)
-       select id, $1::uuid, $2::uuid, 'file-' || n || '.bin', 1000, 'application/octet-stream', $1 || '/' || id,
-         case when n <= $4 then 'many' when n <= $4 + ${pageSize} then 'small'
-           else 'folder-' || (n % 50) || '/deeper-' || (n % 7) end,
-         array['bench'], '\\x00', now() - make_interval(secs => n / 10.0)
-       from (select n, gen_random_uuid() as id from generate_series(1, $3::int) n) numbered`,
-      [projectId, userId, files, folderFiles],
-    );
-    await client.query('analyze files');
-    const { rows } = await client.query('select id from files where user_id = $1 limit 1', [userId]);
-    return rows[0].id;
-  } finally {
-    await client.end();
-  }
-}
+const folderOf = `case when n <= ${folderFiles} then 'many' when n <= ${folderFiles + pageSize} then 'small'
+  else 'folder-' || (n % 50) || '/deeper-' || (n % 7) end`;
 
 /** Walking 5,000 pages takes minutes, so the cursor is made by asking for the page that begins there. */
 async function cursorOfPage(pakhus, tenant, databaseUrl) {
