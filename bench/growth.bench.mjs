@@ -36,7 +36,9 @@ export async function run({ pakhus, tenant, databaseUrl, folder }) {
       },
       { rounds: 3, seconds: 0.6, connections: 8 },
     );
-    for (const [what, rounds] of Object.entries(summaries)) (series[what] ??= []).push(totalOf(rounds).p50Ms);
+    for (const [what, rounds] of Object.entries(summaries)) {
+      series[what] = [...(series[what] ?? []), totalOf(rounds).p50Ms];
+    }
   }
   writeFileSync(chart, growthChart(sizes, series));
   const grown = Object.entries(series).flatMap(([what, figures]) => [
