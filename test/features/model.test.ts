@@ -1049,16 +1049,16 @@ test('pakhus: 20,000 random operations of all callers, with restarts, do what th
   console.log(`model: the first story has MODEL_SEED=${first}`);
   let next = first;
   const property = fc.asyncProperty(fc.commands([steps], { maxCommands: stepsMax, size: 'max' }), tell);
+  // Shrinking takes long: every try is a story of its own, so only a replay does it, and not for ever.
+  const shrinking = replayed === undefined ? { endOnFailure: true } : { interruptAfterTimeLimit: 100_000 };
   const storyteller = async () => {
     while (service.operations < operationsMin) {
       const seed = next++;
-      await fc
-        .assert(property, { seed, numRuns: 1, unbiased: true, endOnFailure: replayed === undefined })
-        .catch((error: Error) => {
-          // The others end with it, or the report would wait for them.
-          service.operations = Number.POSITIVE_INFINITY;
-          throw new Error(`MODEL_SEED=${seed} replays this: ${error.message}`, { cause: error });
-        });
+      await fc.assert(property, { seed, numRuns: 1, unbiased: true, ...shrinking }).catch((error: Error) => {
+        // The others end with it, or the report would wait for them.
+        service.operations = Number.POSITIVE_INFINITY;
+        throw new Error(`MODEL_SEED=${seed} replays this: ${error.message}`, { cause: error });
+      });
       if (replayed !== undefined) return;
     }
   };
