@@ -29,8 +29,7 @@ export interface Queue {
 
 const channel = 'pakhus_queue';
 const startLock = 7_256_488;
-const pollSeconds = 2;
-const stopWithinMs = 25_000;
+const pollMs = 2_000;
 
 export async function openQueue(
   db: Database,
@@ -53,11 +52,9 @@ export async function openQueue(
     await boss.start();
     for (const queue of queues) await declare(boss, queue);
   });
-  const workers = new Map<string, string[]>();
   const stopping = new AbortController();
-  const wake = (name: string) => {
-    for (const id of workers.get(name) ?? []) boss.notifyWorker(id);
-  };
+  const bell = createBell();
+  const loops: Promise<void>[] = [];
   let stopListening: (() => Promise<void>) | null = null;
 
   return {
@@ -65,28 +62,91 @@ export async function openQueue(
       await boss.send(name, data, { id, db: executorOf(tx) });
       await tx.query(sql`select pg_notify(${channel}, ${name})`);
     },
-    async work<Data>(
-      name: string,
-      concurrency: number,
-      handler: (data: Data, signal: AbortSignal) => Promise<void>,
-    ) {
-      stopListening ??= await db.listen(channel, wake);
-      const ids: string[] = [];
-      workers.set(name, ids);
-      for (let n = 0; n < concurrency; n += 1) {
-        const run = async (jobs: PgBoss.Job<Data>[]) => {
-          for (const job of jobs) await handler(job.data, stopping.signal);
-          // Whoever was busy when a job was announced looks again.
-          wake(name);
-        };
-        ids.push(await boss.work<Data>(name, { batchSize: 1, pollingIntervalSeconds: pollSeconds }, run));
-      }
+    async work(name, concurrency, handler) {
+      stopListening ??= await db.listen(channel, bell.ring);
+      for (let n = 0; n < concurrency; n += 1)
+        loops.push(workLoop(boss, log, name, bell, stopping.signal, handler));
     },
     async stop() {
       stopping.abort(new Error('Pakhus is stopping'));
+      bell.ring();
       await stopListening?.();
-      await boss.stop({ graceful: true, wait: true, close: false, timeout: stopWithinMs });
+      await Promise.all(loops);
+      await boss.stop({ graceful: false, close: false });
     },
+  };
+}
+
+/**
+ * Takes one job after the other. pg-boss has workers of its own, but does not wait for its note of how a job
+ * ended: a database that is away at that moment would end the process.
+ */
+async function workLoop<Data>(
+  boss: PgBoss,
+  log: Logger,
+  name: string,
+  bell: Bell,
+  stopping: AbortSignal,
+  handler: (data: Data, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  while (!stopping.aborted) {
+    const heard = bell.count();
+    try {
+      const [job] = await boss.fetch<Data>(name, { batchSize: 1 });
+      if (job) await runJob(boss, name, job, handler, stopping);
+      else await bell.wait(heard, pollMs);
+    } catch (error) {
+      log.warn({ err: error, queue: name }, 'the queue stumbled; it goes on');
+      await bell.wait(bell.count(), pollMs);
+    }
+  }
+}
+
+async function runJob<Data>(
+  boss: PgBoss,
+  name: string,
+  job: PgBoss.Job<Data>,
+  handler: (data: Data, signal: AbortSignal) => Promise<void>,
+  stopping: AbortSignal,
+): Promise<void> {
+  try {
+    await handler(job.data, stopping);
+  } catch (error) {
+    await boss.fail(name, job.id, { message: error instanceof Error ? error.message : String(error) });
+    return;
+  }
+  await boss.complete(name, job.id);
+}
+
+/** Wakes everyone who waits for work. */
+interface Bell {
+  readonly ring: () => void;
+  /** How often it has rung: a ring while nobody waited is not lost on whoever compares. */
+  count(): number;
+  /** Waits for a ring beyond `heard`, or for the time. */
+  wait(heard: number, milliseconds: number): Promise<void>;
+}
+
+function createBell(): Bell {
+  const waiting = new Set<() => void>();
+  let rings = 0;
+  return {
+    ring: () => {
+      rings += 1;
+      for (const wake of waiting) wake();
+    },
+    count: () => rings,
+    wait: (heard, milliseconds) =>
+      new Promise((resolve) => {
+        if (rings !== heard) return resolve();
+        const wake = () => {
+          clearTimeout(timer);
+          waiting.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, milliseconds);
+        waiting.add(wake);
+      }),
   };
 }
 
