@@ -1,5 +1,5 @@
 // The composition root: from settings to the running service, and back down again. Adapters are made here
-// and nowhere else.
+// and nowhere else; those that few installations need are loaded only there, for the sake of a quick start.
 import { mkdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -37,17 +37,15 @@ import { redisLimiter } from './platform/limits/redis.ts';
 import type { Logger } from './platform/log.ts';
 import type { Mailer } from './platform/mail/mailer.ts';
 import { createOutbox } from './platform/mail/outbox.ts';
-import { createSmtpMailer } from './platform/mail/smtp.ts';
 import { createMetrics } from './platform/metrics.ts';
 import { createDiskStore } from './platform/objects/disk.ts';
 import { verifyDownloadUrl } from './platform/objects/disk-url.ts';
 import { measuredStore } from './platform/objects/measured.ts';
 import type { ObjectStore } from './platform/objects/object-store.ts';
-import { createS3Store } from './platform/objects/s3.ts';
 import { createPasswords } from './platform/passwords.ts';
 import { watchProcess } from './platform/process-metrics.ts';
 import { openQueue } from './platform/queue/queue.ts';
-import { openRedis, type RedisClient } from './platform/redis.ts';
+import type { RedisClient } from './platform/redis.ts';
 import { secretFromFile } from './platform/secret-file.ts';
 
 export interface Pakhus {
@@ -104,7 +102,7 @@ async function build(
     settings.ADMIN_EMAIL,
     settings.ADMIN_PASSWORD,
   );
-  const redis = settings.REDIS_URL === null ? null : openSharedRedis(settings.REDIS_URL, log, undo);
+  const redis = settings.REDIS_URL === null ? null : await openSharedRedis(settings.REDIS_URL, log, undo);
   const downloadSecret = deriveKey(jwtSecret, 'download');
   const metrics = createMetrics();
   const objects = measuredStore(await openObjects(settings, downloadSecret, clock, undo), metrics);
@@ -133,7 +131,7 @@ async function build(
     passwords: await passwords,
     tokens: createTokenSigner(jwtSecret, clock, settings.JWT_SECRET_PREVIOUS),
     sealer: openSealer(settings, jwtSecret),
-    mailer: openMailer(settings, log),
+    mailer: await openMailer(settings, log),
     cursors: cursorCodec(deriveKey(jwtSecret, 'cursor')),
     auditQueue,
     counters,
@@ -249,7 +247,7 @@ async function openObjects(
           urlPath: `${apiPrefix}/objects`,
           clock,
         })
-      : createS3Store({
+      : (await import('./platform/objects/s3.ts')).createS3Store({
           ...(settings.S3_ENDPOINT === null ? {} : { endpoint: settings.S3_ENDPOINT }),
           ...(settings.S3_PUBLIC_BUCKET === null ? {} : { publicBucket: settings.S3_PUBLIC_BUCKET }),
           region: settings.S3_REGION,
@@ -293,13 +291,14 @@ function readKey(text: string): Buffer {
   return key;
 }
 
-function openMailer(settings: Settings, log: Logger): Mailer {
+async function openMailer(settings: Settings, log: Logger): Promise<Mailer> {
   return settings.SMTP_URL === null
     ? createOutbox(join(settings.DATA_DIR, 'outbox'), settings.MAIL_FROM, log)
-    : createSmtpMailer(settings.SMTP_URL, settings.MAIL_FROM);
+    : (await import('./platform/mail/smtp.ts')).createSmtpMailer(settings.SMTP_URL, settings.MAIL_FROM);
 }
 
-function openSharedRedis(url: string, log: Logger, undo: Undo[]): RedisClient {
+async function openSharedRedis(url: string, log: Logger, undo: Undo[]): Promise<RedisClient> {
+  const { openRedis } = await import('./platform/redis.ts');
   const redis = openRedis(url, log);
   undo.push(async () => redis.disconnect());
   return redis;
