@@ -67,12 +67,13 @@ export async function run({ pakhus, other, tenant, databaseUrl, folder }) {
 /** What an upload asks of the database, in the two transactions that it asks it in. */
 function storeFileScript(projectId, userIds) {
   const pick = userIds.map((id, index) => `when ${index} then '${id}'`).join(' ');
+  const id = 'md5(:n::text)::uuid';
   return `\\set who random(0, ${userIds.length - 1})
-select gen_random_uuid() as file_id, (case :who ${pick} end)::uuid as user_id \\gset
+\\set n random(1, 1000000000000)
 insert into doomed_objects (shelf, storage_key, file_id, due_at)
-  values ('private', '${projectId}/' || :'file_id', :'file_id', now() + interval '1 hour');
-select outcome from store_file(row(:'file_id'::uuid, '${projectId}'::uuid, :'user_id'::uuid, null::uuid, 'bench.bin',
-  10240::bigint, 'application/octet-stream', '${projectId}/' || :'file_id', '', '{}'::text[], null::text, '{}'::jsonb,
+  values ('private', '${projectId}/' || ${id}, ${id}, now() + interval '1 hour');
+select outcome from store_file(row(${id}, '${projectId}'::uuid, (case :who ${pick} end)::uuid, null::uuid, 'bench.bin',
+  10240::bigint, 'application/octet-stream', '${projectId}/' || ${id}, '', '{}'::text[], null::text, '{}'::jsonb,
   'private', 'private', '\\x00'::bytea, now(), now())::files, 'project', '${projectId}'::uuid, 'bench', '127.0.0.1', 'pgbench');
 `;
 }

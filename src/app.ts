@@ -230,8 +230,8 @@ async function refuseOldServer(db: Database): Promise<void> {
 }
 
 /** So many uploads are read at once; each holds a bounded piece of memory. */
-const uploadsAtOnce = 128;
-const uploadWaitMs = 30_000;
+const uploadsAtOnce = 64;
+const uploadWaitMs = 60_000;
 
 async function openObjects(
   settings: Settings,

@@ -6,7 +6,7 @@ import type { FilePart } from '../../platform/multipart.ts';
 
 /** Up to this size a file waits in memory until the whole form is known and nothing can be refused any more. */
 export const wholeBytesMax = 256 * 1024;
-const streamBufferBytes = 1024 * 1024;
+const streamBufferBytes = 256 * 1024;
 /** What is read and dropped of a file that is refused, so that its sender can finish and hear why. */
 const droppedBytesMax = 16 * 1024 * 1024;
 

@@ -31,7 +31,7 @@ const renamePath = promisify(fs.rename);
 const { O_CREAT, O_DIRECTORY, O_DSYNC, O_EXCL, O_RDONLY, O_WRONLY } = fs.constants;
 const createFlags = O_WRONLY | O_CREAT | O_EXCL;
 /** A body of at most this size is written in one go. */
-const pieceBytes = 1 << 20;
+const pieceBytes = 1 << 19;
 const readBytes = 256 << 10;
 /** Makes a disk that fails in the middle of a read an outage as well, with no stream in between. */
 const faultTellingFs = {
