@@ -1,6 +1,8 @@
 // Reads a JSON body: at most 1 MiB, within a time, and never one that poisons prototypes.
 import type { IncomingMessage } from 'node:http';
+import { deferred } from '../kernel/deferred.ts';
 import { PakhusError } from '../kernel/error.ts';
+import { parseForeignJson } from '../kernel/json.ts';
 import { bodyTooLarge, malformedBody } from './error-reply.ts';
 
 const bytesMax = 1024 * 1024;
@@ -12,18 +14,12 @@ export async function readJsonBody(stream: IncomingMessage): Promise<unknown> {
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   if (bytes.length === 0) return {};
   try {
-    return JSON.parse(text.decode(bytes), refusePoison) as unknown;
+    return parseForeignJson(text.decode(bytes));
   } catch (error) {
     throw malformedBody(
       error instanceof TypeError ? 'it is not UTF-8' : (error as Error).message.slice(0, 120),
     );
   }
-}
-
-/** `__proto__` as a name would turn into a prototype somewhere down the road. */
-function refusePoison(key: string, value: unknown): unknown {
-  if (key === '__proto__') throw new SyntaxError('the name __proto__ is not allowed');
-  return value;
 }
 
 function readAll(stream: IncomingMessage): Promise<Buffer> {
@@ -49,13 +45,3 @@ const tooSlow = () =>
   new PakhusError('VALIDATION_ERROR', 'The body took too long to arrive: send it within 30 seconds', {
     details: { issues: [{ path: 'body', message: 'took too long to arrive', code: 'time' }] },
   });
-
-function deferred<Value>() {
-  let resolve: (value: Value) => void = () => undefined;
-  let reject: (error: unknown) => void = () => undefined;
-  const promise = new Promise<Value>((keep, refuse) => {
-    resolve = keep;
-    reject = refuse;
-  });
-  return { promise, resolve, reject };
-}

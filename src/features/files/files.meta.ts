@@ -3,6 +3,7 @@
 import { camelOf, snakeOf } from '../../kernel/casing.ts';
 import { type Issue, invalid } from '../../kernel/error.ts';
 import { readFolder } from '../../kernel/folder.ts';
+import { parseForeignJson } from '../../kernel/json.ts';
 import type { FormFields } from '../../platform/multipart.ts';
 import type { FileValues } from './files.sql.ts';
 import type { FileMetaInput } from './files.wire.ts';
@@ -48,10 +49,7 @@ function readMeta(form: FormFields): Record<string, unknown> {
 
 function readJson(path: string, text: string): unknown {
   try {
-    return JSON.parse(text, (key, value: unknown) => {
-      if (key === '__proto__') throw new SyntaxError('the name __proto__ is not allowed');
-      return value;
-    });
+    return parseForeignJson(text);
   } catch (error) {
     throw fault(path, `is not valid JSON: ${(error as Error).message.slice(0, 120)}`, 'json');
   }

@@ -11,6 +11,7 @@ import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { Subject } from '../../contract/subject.ts';
 import type { Validator } from '../../contract/validation.ts';
+import { deferred } from '../../kernel/deferred.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { newId } from '../../kernel/id.ts';
 import type { Queryable } from '../../platform/db/postgres.ts';
@@ -358,11 +359,3 @@ const tooSlow = () =>
       details: { issues: [{ path: 'body', message: 'arrives too slowly', code: 'time' }] },
     },
   );
-
-function deferred<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
-  let resolve: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
