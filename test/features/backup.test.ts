@@ -8,7 +8,7 @@ import { afterEach, expect, inject, test } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { copyObjects, dumpDatabase } from '../support/backup.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
-import { freshDatabase, onServer, rowsOf, withDatabase } from '../support/database.ts';
+import { dropDatabase, freshDatabase, onServer, rowsOf, withDatabase } from '../support/database.ts';
 import { expectBalanced, objectsOf, placesOf, reapAll } from '../support/ledger.ts';
 import { startTestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
@@ -30,7 +30,7 @@ async function emptyDatabase(): Promise<string> {
   const server = inject('databaseServer');
   const name = `pakhus_restore_${randomBytes(6).toString('hex')}`;
   await onServer(server, `create database ${name} template template0`);
-  cleanUps.push(() => onServer(server, `drop database if exists ${name} with (force)`));
+  cleanUps.push(() => dropDatabase(server, name));
   return withDatabase(server, name);
 }
 

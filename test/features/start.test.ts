@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { apiOf } from '../support/api.ts';
-import { onServer, rowsOf, withDatabase } from '../support/database.ts';
+import { dropDatabase, onServer, rowsOf, withDatabase } from '../support/database.ts';
 import { dist } from '../support/dist.ts';
 import { type PakhusProcess, startProcess } from '../support/process.ts';
 import { childrenOf, until } from '../support/processes.ts';
@@ -190,7 +190,7 @@ describe('on a server', () => {
     const server = inject('databaseServer');
     const name = `pakhus_ten_${process.pid}`;
     await onServer(server, `create database ${name}`);
-    cleanUps.push(() => onServer(server, `drop database if exists ${name} with (force)`));
+    cleanUps.push(() => dropDatabase(server, name));
     const url = withDatabase(server, name);
     const folder = await dataFolder();
     const environment = { DATA_DIR: folder, DATABASE_URL: url, ...passwords };

@@ -54,6 +54,10 @@ const tablesOfPakhus = `select relname as table_name from pg_class
   where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
     and relname not like '%migrations%' order by oid`;
 
+/** All but those that the database computes. */
+const writtenColumns = `select string_agg(quote_ident(attname), ', ') as names from pg_attribute
+  where attrelid = quote_ident($1)::regclass and attnum > 0 and not attisdropped and attgenerated = ''`;
+
 async function readTables(url: string): Promise<Dump> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -72,12 +76,14 @@ async function writeTables(url: string, held: ReadonlyMap<string, string>): Prom
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    for (const [table, rows] of held)
+    for (const [table, rows] of held) {
+      const columns = (await client.query(writtenColumns, [table])).rows[0].names;
       await client.query(
-        `insert into "${table}" select * from jsonb_populate_recordset(null::"${table}", $1::jsonb)
-         on conflict do nothing`,
+        `insert into "${table}" (${columns}) overriding system value
+         select ${columns} from jsonb_populate_recordset(null::"${table}", $1::jsonb) on conflict do nothing`,
         [rows],
       );
+    }
   } finally {
     await client.end();
   }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { until } from './processes.ts';
 
 export async function onServer(url: string, statement: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
@@ -26,8 +27,18 @@ export async function freshDatabase(): Promise<{ url: string; drop: () => Promis
   await onServer(server, `create database ${name} template ${inject('templateDatabase')}`);
   return {
     url: withDatabase(server, name),
-    drop: async () => void (await onServer(server, `drop database if exists ${name} with (force)`)),
+    drop: () => dropDatabase(server, name),
   };
+}
+
+/** Tries again: only a superuser may end the autovacuum that happens to be at work in a database. */
+export async function dropDatabase(server: string, name: string): Promise<void> {
+  await until(`${name} is dropped`, () =>
+    onServer(server, `drop database if exists ${name} with (force)`).then(
+      () => true,
+      () => false,
+    ),
+  );
 }
 
 /** Looks into a database behind the service's back. */

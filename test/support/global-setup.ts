@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../../src/platform/db/embedded.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { openDatabase } from '../../src/platform/db/postgres.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { onServer, withDatabase } from './database.ts';
+import { dropDatabase, onServer, withDatabase } from './database.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -36,7 +36,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('databaseServer', server.url);
   project.provide('templateDatabase', template);
   return async () => {
-    await onServer(server.url, `drop database if exists ${template} with (force)`);
+    await dropDatabase(server.url, template);
     await server.stop();
   };
 }
