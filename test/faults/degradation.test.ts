@@ -167,6 +167,30 @@ describe('PostgreSQL', () => {
     expect((await api.get('/health')).status).toBe(200);
   });
 
+  test('gone without a word: whoever waits is told 503, every connection is given up, and back it all works', async () => {
+    const { service, watcher, proxy } = await behindProxy();
+    const { api } = service;
+    const { id, key, path } = await tenantIn(api);
+    let stored = 0;
+    const uploadUntilRefused = async (): Promise<Reply> => {
+      for (;;) {
+        const reply = await upload(api, key, path, bytesOf(2_000));
+        if (reply.status !== 201) return reply;
+        stored += 1;
+      }
+    };
+    // More than there are connections, and each at another point of its upload when the silence begins.
+    const working = Promise.all(Array.from({ length: 40 }, uploadUntilRefused));
+    await until('uploads arrive', async () => stored > 100);
+    proxy.fallSilent();
+    for (const reply of await working) expectOutage(reply, 'database');
+    proxy.speak();
+    await until('it works again', () => works(service, key), recoveryMs);
+    expect((await upload(api, key, path, bytesOf(2_000))).status).toBe(201);
+    await reapAll(watcher);
+    await expectBalanced(watcher, id);
+  });
+
   test('slow: nothing fails', async () => {
     const { service, proxy } = await behindProxy();
     const { id, key, path } = await tenantIn(service.api);

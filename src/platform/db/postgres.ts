@@ -2,9 +2,10 @@
 // pipelined connections, where they cost half as much. A transaction never runs on a pipelined connection,
 // nor does anything that waits for a row lock: whatever is behind it would wait as well.
 import pg from 'pg';
-import { outage } from '../../kernel/error.ts';
 import type { Logger } from '../log.ts';
+import { explainOutage } from './outage.ts';
 import { readPrepared } from './prepared-read.ts';
+import { type Line, type SilenceWatch, watchForSilence } from './silence.ts';
 import type { Sql } from './sql.ts';
 
 export interface Queryable {
@@ -69,12 +70,18 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
     ...connection,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     application_name: 'pakhus',
   };
   const pool = new pg.Pool({ ...common, max: poolSize, idleTimeoutMillis: 60_000 });
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
-  const lanes = Array.from({ length: readers }, () => pipelinedLane(common, log));
+  const silence = watchForSilence(common, log);
+  const lines = new WeakMap<pg.ClientBase, Line>();
+  pool.on('connect', (client) => lines.set(client, silence.watch(client.connection.stream)));
+  pool.on('acquire', (client) => lines.get(client)?.asked());
+  pool.on('release', (_error, client) => lines.get(client)?.answered());
+  const lanes = Array.from({ length: readers }, () => pipelinedLane(common, log, silence));
   let laneIndex = 0;
   let turnHasLane = false;
   /** Reads of one turn of the event loop share a lane, and with it one write; the next turn takes the next. */
@@ -91,8 +98,7 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
 
   return {
     query: (statement) => run(pool, statement),
-    read: <Row>(statement: Sql) =>
-      explained(async () => readPrepared(await laneOfTurn().client(), statement)) as Promise<Row[]>,
+    read: <Row>(statement: Sql) => laneOfTurn().read(statement) as Promise<Row[]>,
     async transaction(work) {
       const client = await explained(() => pool.connect());
       let broken: Error | undefined;
@@ -113,6 +119,7 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
     listen: (channel, hear) => listenOn(common, log, channel, hear),
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
+      silence.stop();
       await Promise.all([pool.end(), ...lanes.map((lane) => lane.close())]);
     },
   };
@@ -138,46 +145,61 @@ async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw isLostConnection(error) ? databaseAway(error) : error;
+    throw explainOutage(error);
   }
 }
 
 interface Lane {
-  client(): Promise<pg.Client>;
+  read(statement: Sql): Promise<unknown[]>;
   close(): Promise<void>;
 }
 
+interface OpenLane {
+  readonly client: pg.Client;
+  readonly line: Line;
+}
+
+/** Whatever is behind a read on its lane waits for it, so none may take longer than this. */
+const readPatienceMs = 30_000;
+
 /** One pipelined connection that is opened when first needed and again after it was lost. */
-function pipelinedLane(options: pg.ClientConfig, log: Logger): Lane {
-  let current: Promise<pg.Client> | null = null;
-  const open = async () => {
-    const client = new pg.Client({ ...options, pipeline: true, query_timeout: 30_000 } as pg.ClientConfig);
-    const forget = () => {
-      if (current === opened) current = null;
+function pipelinedLane(options: pg.ClientConfig, log: Logger, silence: SilenceWatch): Lane {
+  let opening: Promise<OpenLane> | null = null;
+  let open: OpenLane | null = null;
+  const forget = () => {
+    opening = null;
+    open = null;
+  };
+  const connect = async (): Promise<OpenLane> => {
+    const client = new pg.Client({ ...options, pipeline: true } as pg.ClientConfig);
+    const forgetThis = () => {
+      if (open?.client === client) forget();
     };
     client.on('error', (error) => {
       log.warn({ err: error }, 'a database connection was lost');
-      forget();
+      forgetThis();
     });
-    client.on('end', forget);
+    client.on('end', forgetThis);
     await explained(() => client.connect());
-    return client;
+    open = { client, line: silence.watch(client.connection.stream, readPatienceMs) };
+    return open;
   };
-  let opened: Promise<pg.Client>;
+  const opened = (): Promise<OpenLane> => {
+    if (!opening) {
+      opening = connect();
+      opening.catch(forget);
+    }
+    return opening;
+  };
   return {
-    client() {
-      if (!current) {
-        opened = open();
-        current = opened;
-        opened.catch(() => {
-          current = null;
-        });
-      }
-      return current;
-    },
+    // Not async: a promise more for every read would cost more than the lane itself.
+    read: (statement) =>
+      open
+        ? readPrepared(open.client, open.line, statement)
+        : opened().then(({ client, line }) => readPrepared(client, line, statement)),
     async close() {
-      const client = await current?.catch(() => null);
-      await client?.end().catch(() => undefined);
+      const last = await opening?.catch(() => null);
+      await last?.client.end().catch(() => undefined);
     },
   };
 }
@@ -216,18 +238,6 @@ async function listenOn(
     ended = true;
     await current?.end().catch(() => undefined);
   };
-}
-
-const databaseAway = (cause: unknown) =>
-  outage('database', 'The database is not available right now: try again in a moment', cause);
-
-/** SQLSTATE classes 08 (connection), 53 (resources) and 57P0x (shut down), and what sockets say. */
-function isLostConnection(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string')
-    return /^(08|53|57P0|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|EACCES)/.test(code);
-  return /connection|timeout|terminated|not queryable/i.test(error.message);
 }
 
 /** The name of the constraint that a statement broke, or null when it failed for another reason. */

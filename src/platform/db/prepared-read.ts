@@ -4,6 +4,8 @@
 // Extends the Query of `pg`, which takes no other class on a pipelined connection.
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { explainOutage } from './outage.ts';
+import type { Line } from './silence.ts';
 import type { Sql } from './sql.ts';
 
 type Row = Record<string, unknown>;
@@ -49,11 +51,12 @@ class PreparedRead extends Query {
   #described: Described | null = null;
   #failure: unknown = null;
 
-  constructor({ name, text, values }: Sql, resolve: Settle<Row[]>, reject: Settle<unknown>) {
+  constructor({ name, text, values }: Sql, line: Line, resolve: Settle<Row[]>, reject: Settle<unknown>) {
     const callback = (error: Error | null) => {
+      line.answered();
       const failure = error ?? this.#failure;
       if (failure === null) resolve(this.#found);
-      else reject(failure);
+      else reject(explainOutage(failure));
     };
     // Text and values apart, because `pg` copies a configuration object descriptor by descriptor.
     super(text, values, callback);
@@ -113,10 +116,11 @@ function rowOf({ columns, empty }: Shape, texts: readonly (string | null)[]): Ro
 }
 
 /** Runs one named statement on a pipelined client. */
-export function readPrepared(client: pg.Client, statement: Sql): Promise<Row[]> {
+export function readPrepared(client: pg.Client, line: Line, statement: Sql): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     gatherWrites(client.connection.stream);
-    client.query(new PreparedRead(statement, resolve, reject) as unknown as pg.Submittable);
+    line.asked();
+    client.query(new PreparedRead(statement, line, resolve, reject) as unknown as pg.Submittable);
   });
 }
 
