@@ -12,11 +12,19 @@ export function clientAddress(
   socketAddress: string | undefined,
   hops: number | null,
 ): string {
-  const forwarded = String(headers['x-forwarded-for'] ?? '')
+  const fromHeader = forwardedAddress(headers, hops);
+  return (fromHeader || socketAddress || 'unknown').slice(0, addressLengthMax);
+}
+
+function forwardedAddress(headers: IncomingHttpHeaders, hops: number | null): string {
+  const { 'x-forwarded-for': forwardedFor, 'x-real-ip': realIp = '' } = headers;
+  const forwarded = forwardedFor === undefined ? [] : entriesOf(String(forwardedFor));
+  const fromProxy = hops === null ? forwarded[0] : forwarded.at(-hops);
+  return fromProxy ?? (hops === null ? String(realIp).trim() : '');
+}
+
+const entriesOf = (list: string): string[] =>
+  list
     .split(',')
     .map((entry) => entry.trim())
     .filter(Boolean);
-  const fromProxy = hops === null ? forwarded[0] : forwarded.at(-hops);
-  const fromHeader = fromProxy ?? (hops === null ? String(headers['x-real-ip'] ?? '').trim() : '');
-  return (fromHeader || socketAddress || 'unknown').slice(0, addressLengthMax);
-}

@@ -21,11 +21,13 @@ export function presentedCredential(headers: IncomingHttpHeaders): PresentedCred
 }
 
 function bearerOf(authorization: string | undefined): string | null {
-  return /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1] ?? null;
+  if (authorization === undefined) return null;
+  return /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? null;
 }
 
 function cookieOf(header: string | undefined, name: string): string | null {
-  for (const pair of (header ?? '').split(';')) {
+  if (header === undefined) return null;
+  for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
     if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
   }

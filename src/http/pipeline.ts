@@ -1,9 +1,7 @@
 // The way of a request through a route: CORS, credential, rate, authority; then the body is read; then
 // validation and the handler. A stranger learns no schema and costs no parsing.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Actor, attributionOf } from '../contract/actor.ts';
-import type { AuditStamp } from '../contract/audit.ts';
-import type { Call } from '../contract/call.ts';
+import type { Actor } from '../contract/actor.ts';
 import type { Deps } from '../contract/deps.ts';
 import { isPublic, type Route } from '../contract/route.ts';
 import { Serialized } from '../contract/serialized.ts';
@@ -19,17 +17,9 @@ import { invalid } from '../kernel/error.ts';
 import { isUuid } from '../kernel/id.ts';
 import { isStorableText } from '../kernel/text.ts';
 import { authorizeActor, authorizeScope, refuseForeignSubject, userNotFound } from './authorize.ts';
-import { clientAddress } from './client-address.ts';
-import {
-  type CorsHeaders,
-  callerCors,
-  exposedHeaders,
-  globalCors,
-  type OwnOrigin,
-  ownOriginOf,
-  refuseForgery,
-} from './cors.ts';
-import { presentedCredential, sessionCookie } from './credential.ts';
+import { addressOf, HandlerContext, ownOrigin } from './context.ts';
+import { type CorsHeaders, callerCors, exposedHeaders, globalCors, refuseForgery } from './cors.ts';
+import { presentedCredential } from './credential.ts';
 import { limitIntegration, limitLogin } from './rate-limit.ts';
 import type { Endpoint, SubjectBy } from './route-table.ts';
 
@@ -71,17 +61,13 @@ export function pipelineOf(deps: Deps, { route, subjectBy }: Endpoint): Pipeline
       const params = validated(request.params, validateParams);
       const query = validated(request.query, validateQuery);
       const body = validateBody ? validated(request.body ?? {}, validateBody) : null;
-      const call = callOf(deps, request, reply);
-      const context = {
-        deps,
+      const context = new HandlerContext(deps, route, request, reply, {
         actor,
-        user: subject,
+        subject,
         params,
         query,
         body,
-        call,
-        audit: stampOf(route, actor, call),
-      };
+      });
       reply.code(route.returns.status);
       const answer = await route.handle(context as never);
       if (!(answer instanceof Serialized)) return answer;
@@ -148,49 +134,9 @@ function validated(given: unknown, validate: Validator | undefined): Record<stri
   return fields;
 }
 
-const addressOf = (deps: Deps, request: FastifyRequest) =>
-  clientAddress(request.headers, request.socket.remoteAddress, deps.settings.TRUST_PROXY_HOPS);
-
-const ownOrigin = (deps: Deps, { headers }: FastifyRequest): OwnOrigin =>
-  ownOriginOf(deps.settings.PUBLIC_URL, headers.host, headers['x-forwarded-proto'] as string | undefined);
-
 function sendCors(reply: FastifyReply, cors: CorsHeaders | null): void {
   if (!cors) return;
   reply.header('access-control-allow-origin', cors.allowOrigin);
   reply.header('access-control-expose-headers', exposedHeaders);
   if (cors.credentials) reply.header('access-control-allow-credentials', 'true');
-}
-
-const userAgentMax = 512;
-
-function callOf(deps: Deps, request: FastifyRequest, reply: FastifyReply): Call {
-  const origin = ownOrigin(deps, request).url;
-  return {
-    requestId: request.id,
-    ipAddress: addressOf(deps, request),
-    userAgent: request.headers['user-agent']?.slice(0, userAgentMax) ?? null,
-    origin,
-    headers: request.headers,
-    raw: request.raw,
-    setHeader: (name, value) => void reply.header(name, value),
-    setStatus: (status) => void reply.code(status),
-    setSessionCookie(token, expiresAtMs = 0) {
-      const maxAgeSeconds = Math.max(0, Math.floor((expiresAtMs - deps.clock()) / 1000));
-      reply.header('set-cookie', sessionCookie(token, maxAgeSeconds, origin.startsWith('https:')));
-    },
-  };
-}
-
-/** Routes that record nothing still get a stamp, for the parts of them that do. */
-function stampOf(route: Route, actor: Actor | null, call: Call): AuditStamp {
-  const who = actor
-    ? attributionOf(actor)
-    : { actorType: 'project' as const, actorId: null, actorKeyId: null };
-  return {
-    action: route.audit ?? 'audit.read',
-    projectId: actor && 'projectId' in actor ? actor.projectId : null,
-    ...who,
-    ipAddress: call.ipAddress,
-    userAgent: call.userAgent,
-  };
 }

@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Deps } from '../contract/deps.ts';
 import { countRequest } from '../features/stats/stats.count.ts';
 import { newId } from '../kernel/id.ts';
-import { type Histogram, latencyBounds } from '../platform/metrics.ts';
+import { latencyBounds, type Metrics, type Observations } from '../platform/metrics.ts';
 import { allowedMethods, preflightCors } from './cors.ts';
 import { envelopeOf, hostMissing, rawRefusal, routeNotFound, toPakhusError } from './error-reply.ts';
 import { readJsonBody } from './json-body.ts';
@@ -14,10 +14,9 @@ import { pipelineOf } from './pipeline.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    routeId?: string;
-  }
   interface FastifyRequest {
+    /** The name of the table's route, once the request has reached one. */
+    routeId: string;
     /** It is in the numbers. */
     counted: boolean;
   }
@@ -64,14 +63,11 @@ export function createHttpServer(deps: Deps): HttpServer {
     http: { headersTimeout: 20_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
   });
   let draining = false;
-  const latency = deps.metrics.histogram(
-    'pakhus_http_request_seconds',
-    'Time from a request to the end of its answer.',
-    latencyBounds,
-  );
+  const measure = latencyMeter(deps.metrics);
   instance.server.on('checkExpectation', ({ socket }) => socket.end(rawRefusal('EXPECTATION')));
 
   instance.decorateRequest('admission', null);
+  instance.decorateRequest('routeId', 'other');
   instance.decorateRequest('counted', false);
   // These await nothing: as async functions they would cost every request a promise each.
   instance.addHook('onRequest', (request, reply, done) => {
@@ -88,7 +84,7 @@ export function createHttpServer(deps: Deps): HttpServer {
   instance.addHook('onResponse', (request, reply, done) => {
     if (!request.raw.complete) boundRest(request);
     logRequest(deps, request, reply);
-    measure(latency, request, reply);
+    measure(request, reply);
     done();
   });
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
@@ -134,9 +130,11 @@ function addRoute(instance: FastifyInstance, deps: Deps, endpoint: Endpoint): vo
   instance.route({
     method: route.method,
     url: `${apiPrefix}${endpoint.path}`,
-    onRequest: pipeline.admit,
+    onRequest: (request, reply) => {
+      request.routeId = route.id;
+      return pipeline.admit(request, reply);
+    },
     handler: pipeline.handle,
-    config: { routeId: route.id },
     schema: body ? { response: { [status]: body } } : {},
   });
 }
@@ -190,16 +188,25 @@ function count(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
 const knownMethods: ReadonlySet<string> = new Set(allowedMethods.split(', '));
 
 /** By the route's own name: paths hold ids, of which there is no end. */
-function measure(latency: Histogram, request: FastifyRequest, reply: FastifyReply): void {
-  const { method } = request;
-  latency.observe(
-    {
-      route: request.routeOptions.config.routeId ?? 'other',
-      method: knownMethods.has(method) ? method : 'other',
-      status: `${Math.floor(reply.statusCode / 100)}xx`,
-    },
-    reply.elapsedTime / 1000,
+function latencyMeter(metrics: Metrics): (request: FastifyRequest, reply: FastifyReply) => void {
+  const latency = metrics.histogram(
+    'pakhus_http_request_seconds',
+    'Time from a request to the end of its answer.',
+    latencyBounds,
   );
+  const kept = new Map<string, Observations>();
+  return (request, reply) => {
+    const { routeId } = request;
+    const method = knownMethods.has(request.method) ? request.method : 'other';
+    const status = `${Math.floor(reply.statusCode / 100)}xx`;
+    const key = `${routeId} ${method} ${status}`;
+    let observations = kept.get(key);
+    if (!observations) {
+      observations = latency.labelled({ route: routeId, method, status });
+      kept.set(key, observations);
+    }
+    observations.observe(reply.elapsedTime / 1000);
+  };
 }
 
 const restPatienceMs = 10_000;

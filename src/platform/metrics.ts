@@ -4,7 +4,12 @@
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Histogram {
-  observe(labels: Labels, seconds: number): void;
+  /** Those of one combination of labels. Whoever observes often keeps it. */
+  labelled(labels: Labels): Observations;
+}
+
+export interface Observations {
+  observe(seconds: number): void;
 }
 
 export interface Sample {
@@ -37,21 +42,13 @@ export function createMetrics(): Metrics {
   return {
     histogram(name, help, bounds) {
       const series = new Map<string, Series>();
-      family(name, help, 'histogram', async () =>
-        [...series.values()].flatMap((one) => linesOf(name, bounds, one)),
-      );
+      family(name, help, 'histogram', async () => [...series.values()].flatMap((one) => linesOf(name, one)));
       return {
-        observe(labels, seconds) {
+        labelled(labels) {
           const key = shown(labels);
-          let one = series.get(key);
-          if (!one) {
-            one = { labels, counts: bounds.map(() => 0), count: 0, sum: 0 };
-            series.set(key, one);
-          }
-          one.count += 1;
-          one.sum += seconds;
-          const at = bounds.findIndex((bound) => seconds <= bound);
-          if (at >= 0) one.counts[at] = (one.counts[at] ?? 0) + 1;
+          const one = series.get(key) ?? new Series(labels, bounds);
+          series.set(key, one);
+          return one;
         },
       };
     },
@@ -64,15 +61,29 @@ export function createMetrics(): Metrics {
   };
 }
 
-interface Series {
+class Series implements Observations {
   readonly labels: Labels;
+  readonly bounds: readonly number[];
   /** For each bound, how many fell between it and the one before. */
   readonly counts: number[];
-  count: number;
-  sum: number;
+  count = 0;
+  sum = 0;
+
+  constructor(labels: Labels, bounds: readonly number[]) {
+    this.labels = labels;
+    this.bounds = bounds;
+    this.counts = bounds.map(() => 0);
+  }
+
+  observe(seconds: number): void {
+    this.count += 1;
+    this.sum += seconds;
+    const at = this.bounds.findIndex((bound) => seconds <= bound);
+    if (at >= 0) this.counts[at] = (this.counts[at] ?? 0) + 1;
+  }
 }
 
-function linesOf(name: string, bounds: readonly number[], { labels, counts, count, sum }: Series): string[] {
+function linesOf(name: string, { labels, bounds, counts, count, sum }: Series): string[] {
   let below = 0;
   const buckets = bounds.map((bound, at) => {
     below += counts[at] ?? 0;

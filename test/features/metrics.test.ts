@@ -129,7 +129,7 @@ test('metrics: a gauge that fails is left out, and takes nothing else with it', 
   });
   metrics.gauge('fine', 'Always there.', () => [{ labels: { name: 'a "b" \\ \n c' }, value: 2 }]);
   const histogram = metrics.histogram('seconds', 'Some times.', [0.1, 1]);
-  for (const seconds of [0.05, 0.1, 0.5, 7]) histogram.observe({}, seconds);
+  for (const seconds of [0.05, 0.1, 0.5, 7]) histogram.labelled({}).observe(seconds);
   expect(await metrics.text()).toBe(
     `# HELP fine Always there.
 # TYPE fine gauge

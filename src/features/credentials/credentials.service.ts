@@ -43,8 +43,8 @@ export interface CorsPolicy {
 
 const noCors: CorsPolicy = { origins: [], devMode: false };
 
-/** `credential` is a Bearer token or the cookie's value. */
-export async function identify(deps: Deps, credential: string, subject: SubjectPath): Promise<Caller> {
+/** `credential` is a Bearer token or the cookie's value. Throws at once what can be told without the database. */
+export function identify(deps: Deps, credential: string, subject: SubjectPath): Promise<Caller> {
   if (looksLikeApiKey(credential)) return identifyKey(deps, credential, subject);
   const claims = deps.tokens.verify(credential);
   switch (claims?.role) {

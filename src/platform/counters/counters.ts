@@ -44,13 +44,14 @@ export type Tally = CountRow & Record<CounterName, number>;
 
 export function addTo(tallies: Map<string, Tally>, keys: readonly CountKey[], amounts: Amounts): void {
   for (const key of keys) {
-    const name = keyOf(key);
+    // Ids are unique among projects, users and spaces alike.
+    const name = key.subjectId + key.day;
     let tally = tallies.get(name);
     if (!tally) {
       tally = { ...nothingCounted, ...key };
       tallies.set(name, tally);
     }
-    for (const counter of counterNames) tally[counter] += amounts[counter] ?? 0;
+    for (const counter in amounts) tally[counter as CounterName] += amounts[counter as CounterName] as number;
   }
 }
 

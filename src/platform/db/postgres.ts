@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts';
 import { explainOutage } from './outage.ts';
 import { readPrepared } from './prepared-read.ts';
 import { type Line, type SilenceWatch, watchForSilence } from './silence.ts';
-import type { Sql } from './sql.ts';
+import { Sql } from './sql.ts';
 
 export interface Queryable {
   /** Runs one statement and resolves to its rows. */
@@ -125,9 +125,9 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
   };
 }
 
-const begin: Sql = { text: 'begin', values: [], name: '' };
-const commit: Sql = { text: 'commit', values: [], name: '' };
-const rollback: Sql = { text: 'rollback', values: [], name: '' };
+const begin = new Sql('begin', [], '');
+const commit = new Sql('commit', [], '');
+const rollback = new Sql('rollback', [], '');
 
 interface Runner {
   query(config: { text: string; values: unknown[]; name?: string }): Promise<{ rows: unknown[] }>;

@@ -1,11 +1,18 @@
 // SQL as a tagged template. Every interpolation is a parameter, except another piece of SQL, which is
 // spliced in with its own parameters. Statements are prepared under a name that follows from their text.
 
-export interface Sql {
+/** A class, so that a piece is told from a parameter by one look. */
+export class Sql {
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Name of the prepared statement; absent on pieces that never run by themselves. */
+  /** Name of the prepared statement; empty where it is not worth one. */
   readonly name: string;
+
+  constructor(text: string, values: readonly unknown[], name: string) {
+    this.text = text;
+    this.values = values;
+    this.name = name;
+  }
 }
 
 interface Prepared {
@@ -20,7 +27,7 @@ const preparedByText = new Map<string, Prepared>();
  */
 const preparedBySite = new WeakMap<readonly string[], Map<string, Prepared>>();
 
-export const noSql: Sql = { text: '', values: [], name: '' };
+export const noSql = new Sql('', [], '');
 
 export function sql(strings: TemplateStringsArray, ...values: readonly unknown[]): Sql {
   return assembled(strings, values);
@@ -35,9 +42,9 @@ function assembled(strings: readonly string[], values: readonly unknown[]): Sql 
   let pieces = '';
   const flat: unknown[] = [];
   for (const value of values) {
-    if (isSql(value)) {
+    if (value instanceof Sql) {
       pieces += `${value.name},`;
-      flat.push(...value.values);
+      for (const inner of value.values) flat.push(inner);
     } else flat.push(value);
   }
   let known = preparedBySite.get(strings);
@@ -50,17 +57,14 @@ function assembled(strings: readonly string[], values: readonly unknown[]): Sql 
     prepared = prepare(textOf(strings, values));
     known.set(pieces, prepared);
   }
-  return { text: prepared.text, name: prepared.name, values: flat };
+  return new Sql(prepared.text, flat, prepared.name);
 }
-
-const isSql = (value: unknown): value is Sql =>
-  typeof value === 'object' && value !== null && 'text' in value && 'values' in value && 'name' in value;
 
 function textOf(strings: readonly string[], values: readonly unknown[]): string {
   let text = strings[0] ?? '';
   let offset = 0;
   values.forEach((value, index) => {
-    if (isSql(value)) {
+    if (value instanceof Sql) {
       const before = offset;
       text += value.text.replace(/\$(\d+)/g, (_, n: string) => `$${Number(n) + before}`);
       offset += value.values.length;

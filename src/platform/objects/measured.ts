@@ -32,6 +32,6 @@ const timer =
       outcome = 'ok';
       return result;
     } finally {
-      histogram.observe({ operation, outcome }, (performance.now() - startedAt) / 1000);
+      histogram.labelled({ operation, outcome }).observe((performance.now() - startedAt) / 1000);
     }
   };
