@@ -125,7 +125,6 @@ export function createHttpServer(deps: Deps): HttpServer {
 
 function addRoute(instance: FastifyInstance, deps: Deps, endpoint: Endpoint): void {
   const { route } = endpoint;
-  const { status, body } = route.returns;
   const pipeline = pipelineOf(deps, endpoint);
   instance.route({
     method: route.method,
@@ -135,7 +134,6 @@ function addRoute(instance: FastifyInstance, deps: Deps, endpoint: Endpoint): vo
       return pipeline.admit(request, reply);
     },
     handler: pipeline.handle,
-    schema: body ? { response: { [status]: body } } : {},
   });
 }
 

@@ -19,7 +19,7 @@ ajv.addFormat('password', true);
 ajv.addFormat('moment', true);
 
 const document = openApiDocument('test') as { paths: Record<string, Record<string, Json>>; components: Json };
-ajv.addSchema({ $id: 'openapi', components: document.components });
+ajv.addSchema(closed(structuredClone({ $id: 'openapi', components: document.components })));
 
 /** Static segments before parameters, as the router prefers them. */
 const operations: readonly Operation[] = Object.entries(document.paths)
@@ -37,6 +37,15 @@ const operations: readonly Operation[] = Object.entries(document.paths)
       responses: operation.responses as Operation['responses'],
     })),
   );
+
+/** With no room for fields that are not documented: one that slipped in may be one that nobody should see. */
+function closed<Schema>(schema: Schema): Schema {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  for (const part of Object.values(schema)) closed(part);
+  if ('properties' in schema && !('additionalProperties' in schema))
+    Object.assign(schema, { additionalProperties: false });
+  return schema;
+}
 
 const validators = new Map<string, ValidateFunction>();
 
@@ -62,7 +71,7 @@ export function expectDocumented(
   let validate = validators.get(key);
   if (!validate) {
     validate = ajv.compile(
-      JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components')),
+      closed(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components'))),
     );
     validators.set(key, validate);
   }
