@@ -12,15 +12,16 @@ export interface FileFacts {
   readonly name: string;
   /** The type that the client says it is. */
   readonly declared: string;
-  /** The type that its first bytes prove, where they prove one. */
+  /** The type that its first bytes prove, where they prove one and the plan cares. */
   readonly detected: string | null;
 }
 
-export async function factsOf(part: FilePart, head: Buffer): Promise<FileFacts> {
+export async function factsOf(user: Subject, part: FilePart, head: Buffer): Promise<FileFacts> {
+  const plansTypes = user.plan?.allowedMimes ?? [];
   return {
     name: nameOf(part.filename),
     declared: readMediaType(part.contentType),
-    detected: await detectMediaType(head.subarray(0, sniffedBytes)),
+    detected: plansTypes.length > 0 ? await detectMediaType(head.subarray(0, sniffedBytes)) : null,
   };
 }
 

@@ -140,7 +140,7 @@ async function receiveAndStore<Input extends UploadInput>(
   const { form, part, file, streamed } = await receive(attempt, kind.fileField, bytesMax, call.raw, signal);
   const input = inputOf(kind, form);
   const values = valuesOf(noValues, input);
-  const facts = await factsOf(part, file.head);
+  const facts = await factsOf(user, part, file.head);
   refuseUnfit(user, facts, file, bytesMax);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
@@ -203,7 +203,7 @@ async function storeWhileArriving(
   head: Buffer,
 ): Promise<PlacedObject | null> {
   const { deps, user, key, fileId } = attempt;
-  const facts = await factsOf(part, head);
+  const facts = await factsOf(user, part, head);
   if (refusedTypeOf(user, facts) !== null) return null;
   // What the form says of visibility may come later: until it is known, the file is private.
   const object = { shelf: 'private', key, fileId } as const;
