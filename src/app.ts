@@ -142,7 +142,7 @@ async function build(
     objects,
     reserveObject: createReservations(db, settings.REAPER_GRACE_SECONDS),
     verifyDownload: objects.kind === 'disk' ? downloadVerifier(settings, downloadSecret, clock) : () => null,
-    uploads: createAdmission(uploadsAtOnce, uploadWaitMs),
+    uploads: createAdmission('uploads', uploadsAtOnce, uploadWaitMs),
     version: await readVersion(),
     probes: {
       redis: () => redis?.ping().then(() => true) ?? null,

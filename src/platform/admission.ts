@@ -6,7 +6,8 @@ export interface Admission {
   enter(signal: AbortSignal): Promise<() => void>;
 }
 
-export function createAdmission(places: number, waitMaxMs: number): Admission {
+/** `what` is under way, in the plural, as whoever waits in vain is told. */
+export function createAdmission(what: string, places: number, waitMaxMs: number): Admission {
   let free = places;
   const waiting: (() => void)[] = [];
 
@@ -32,7 +33,7 @@ export function createAdmission(places: number, waitMaxMs: number): Admission {
         signal.removeEventListener('abort', onAbort);
       };
       const timer = setTimeout(
-        () => giveUp(outage('capacity', 'Too many uploads at once: try again in a moment')),
+        () => giveUp(outage('capacity', `Too many ${what} at once: try again in a moment`)),
         waitMaxMs,
       );
       signal.addEventListener('abort', onAbort);

@@ -1,6 +1,7 @@
 // Passwords under argon2id. Hashing takes memory and a core on purpose, so only a few run at a time.
 import { availableParallelism } from 'node:os';
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
+import { createAdmission } from './admission.ts';
 
 export interface Passwords {
   hash(password: string): Promise<string>;
@@ -16,32 +17,23 @@ const cost = {
   parallelism: 1,
 } as const;
 
+/** Far longer than a crowd of honest people waits; a flood of logins is told to come back. */
+const waitMaxMs = 20_000;
+const nobodyGivesUp = new AbortController().signal;
+
 export async function createPasswords(): Promise<Passwords> {
-  const slot = slots(Math.max(1, availableParallelism() - 1));
+  const admission = createAdmission('logins', Math.max(1, availableParallelism() - 1), waitMaxMs);
+  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const leave = await admission.enter(nobodyGivesUp);
+    return work().finally(leave);
+  };
   const nobodys = await hash('the password of an account that does not exist', cost);
   return {
-    hash: (password) => slot(() => hash(password, cost)),
+    hash: (password) => inTurn(() => hash(password, cost)),
     verify: (password, stored) =>
-      slot(async () => {
+      inTurn(async () => {
         const right = await verify(stored ?? nobodys, password);
         return right && stored !== null;
       }),
-  };
-}
-
-/** At most `count` pieces of work at once; the others wait in line. */
-function slots(count: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let free = count;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
   };
 }

@@ -1,6 +1,7 @@
 // Uploads for tests that are not about uploading.
 import { expect } from 'vitest';
 import type { Api, Reply } from './api.ts';
+import { contentTypeOf, formOf, partsOf } from './uploads.ts';
 
 export interface SentFile {
   readonly bytes?: Buffer;
@@ -11,21 +12,12 @@ export interface SentFile {
   readonly as?: 'file' | 'image';
 }
 
-export async function trySendFile(
-  api: Api,
-  key: string,
-  userId: string,
-  sent: SentFile = {},
-): Promise<Reply> {
+export function trySendFile(api: Api, key: string, userId: string, sent: SentFile = {}): Promise<Reply> {
   const { bytes = Buffer.from('hello'), type = 'text/plain', fields = {}, as = 'file' } = sent;
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  form.append(as, new Blob([new Uint8Array(bytes)], { type }), 'a.txt');
-  const encoded = new Response(form);
   return api.call('POST', `/project/users/${userId}/${as}s`, {
     as: key,
-    raw: Buffer.from(await encoded.arrayBuffer()),
-    headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
+    raw: formOf(partsOf(bytes, { name: 'a.txt', type, fields, fileField: as })),
+    headers: { 'content-type': contentTypeOf() },
   });
 }
 

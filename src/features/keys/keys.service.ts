@@ -6,6 +6,7 @@ import { PakhusError } from '../../kernel/error.ts';
 import { newApiKey } from '../../kernel/secret.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { recordAudit } from '../audit/audit.service.ts';
+import { lockProject } from '../projects/projects.lock.ts';
 import {
   countActiveKeys,
   deleteIntegrationKey,
@@ -13,7 +14,6 @@ import {
   insertKey,
   type KeyRow,
   listKeys,
-  lockKeys,
   markAllKeysInactive,
   markKeyInactive,
 } from './keys.sql.ts';
@@ -41,7 +41,7 @@ export async function createProjectKey(
   audit: AuditStamp,
 ): Promise<CreatedKey> {
   return deps.db.transaction(async (tx) => {
-    await tx.query(lockKeys(projectId));
+    await lockProject(tx, projectId);
     const [count] = await tx.query<{ active: number }>(countActiveKeys(projectId));
     if ((count?.active ?? 0) >= activeKeysMax) {
       throw new PakhusError(
@@ -79,7 +79,7 @@ export async function replaceProjectKeys(
   tx: Transaction,
   projectId: string,
 ): Promise<CreatedKey & { ended: number }> {
-  await tx.query(lockKeys(projectId));
+  await lockProject(tx, projectId);
   const ended = await tx.query(markAllKeysInactive(projectId));
   return { ...(await issueKey(tx, projectId, null, null)), ended: ended.length };
 }

@@ -15,10 +15,6 @@ export interface KeyRow {
 
 const columns = sql`id, name, key_prefix, active, last_used_at, created_at, updated_at`;
 
-/** Serializes the creation of keys within a project, so that the cap holds. */
-export const lockKeys = (projectId: string): Sql =>
-  sql`select id from projects where id = ${projectId} for no key update`;
-
 export const countActiveKeys = (projectId: string): Sql => sql`
   select count(*)::int as active from api_keys
   where project_id = ${projectId} and integration_id is null and active`;

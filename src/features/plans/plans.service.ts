@@ -6,13 +6,13 @@ import type { PlanFacts } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { brokenConstraint, type Queryable } from '../../platform/db/postgres.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { lockProject } from '../projects/projects.lock.ts';
 import {
   deletePlan,
   findPlan,
   insertPlan,
   listPlans,
   listPlansInForce,
-  lockPlans,
   markDefault,
   markOldestDefault,
   type PlanRow,
@@ -60,7 +60,7 @@ export async function createPlan(
     input,
   );
   return deps.db.transaction(async (tx) => {
-    await tx.query(lockPlans(projectId));
+    await lockProject(tx, projectId);
     const [row] = await tx.query<PlanRow>(insertPlan(projectId, values));
     const plan = factsOf(row as PlanRow);
     await recordAudit(tx, audit, { resourceType: 'plan', resourceId: plan.id, metadata: { new: values } });
@@ -76,7 +76,7 @@ export async function changePlan(
   audit: AuditStamp,
 ): Promise<PlanFacts> {
   return deps.db.transaction(async (tx) => {
-    await tx.query(lockPlans(projectId));
+    await lockProject(tx, projectId);
     const [before] = await tx.query<PlanRow>(findPlan(projectId, planId));
     if (!before) throw planNotFound();
     const [after] = await tx.query<PlanRow>(updatePlan(projectId, planId, valuesOf(before, input)));
@@ -93,7 +93,7 @@ export async function makePlanDefault(
   audit: AuditStamp,
 ): Promise<PlanFacts> {
   return deps.db.transaction(async (tx) => {
-    await tx.query(lockPlans(projectId));
+    await lockProject(tx, projectId);
     await tx.query(unmarkDefault(projectId));
     const [row] = await tx.query<PlanRow>(markDefault(projectId, planId));
     if (!row) throw planNotFound();
@@ -113,7 +113,7 @@ export async function removePlan(
   audit: AuditStamp,
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    await tx.query(lockPlans(projectId));
+    await lockProject(tx, projectId);
     const [row] = await tx.query<PlanRow>(deletePlan(projectId, planId)).catch(explainUsedPlan);
     if (!row) throw planNotFound();
     await tx.query(markOldestDefault(projectId));

@@ -22,9 +22,6 @@ export type PlanValues = Pick<
 
 const columns = sql`id, name, description, storage_limit, max_file_size, allowed_mimes, is_default, created_at, updated_at`;
 
-export const lockPlans = (projectId: string): Sql =>
-  sql`select id from projects where id = ${projectId} for no key update`;
-
 export const listPlans = (projectId: string, after: Sql, page: PageRequest): Sql => sql`
   select ${columns} from plans where project_id = ${projectId}${after}
   order by created_at desc, id desc limit ${oneMore(page)}`;

@@ -8,13 +8,12 @@ import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts'
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { doomFilesOfProject } from '../files/files.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
+import { lockProject, lockProjectWhole } from './projects.lock.ts';
 import {
   deleteProject,
   findProject,
   insertProject,
   listProjects,
-  lockProject,
-  lockProjectWhole,
   type ProjectRow,
   updateProject,
   updateProjectActive,
@@ -119,7 +118,7 @@ export async function rotateProjectKeys(deps: Deps, projectId: string, audit: Au
 export async function removeProject(deps: Deps, projectId: string, audit: AuditStamp): Promise<void> {
   await deps.db.transaction(async (tx) => {
     // Waits for uploads that are committing, and keeps new ones out, so that every object is seen.
-    await tx.query(lockProjectWhole(projectId));
+    await lockProjectWhole(tx, projectId);
     const before = await readProject(tx, projectId);
     await doomFilesOfProject(tx, projectId);
     await tx.query(deleteProject(projectId));
@@ -140,6 +139,6 @@ const about = (projectId: string, metadata: object) => ({
 });
 
 async function lockedProject(tx: Transaction, projectId: string): Promise<ProjectRow> {
-  await tx.query(lockProject(projectId));
+  await lockProject(tx, projectId);
   return readProject(tx, projectId);
 }

@@ -30,13 +30,6 @@ export const listProjects = (after: Sql, page: PageRequest): Sql =>
 export const findProject = (projectId: string): Sql =>
   withAccount(sql`select * from projects where id = ${projectId}`);
 
-export const lockProject = (projectId: string): Sql =>
-  sql`select id from projects where id = ${projectId} for no key update`;
-
-/** Also against rows that would refer to the project. */
-export const lockProjectWhole = (projectId: string): Sql =>
-  sql`select id from projects where id = ${projectId} for update`;
-
 export const insertProject = (name: string): Sql =>
   sql`insert into projects (name) values (${name}) returning id`;
 

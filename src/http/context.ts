@@ -1,0 +1,115 @@
+// What a handler is given. Most handlers look at little of it, so that what costs something (where the request
+// came from, who is to be recorded) is worked out only when it is asked for.
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Actor, attributionOf } from '../contract/actor.ts';
+import type { AuditStamp } from '../contract/audit.ts';
+import type { Call } from '../contract/call.ts';
+import type { Deps } from '../contract/deps.ts';
+import type { Context, Route, RouteShape } from '../contract/route.ts';
+import type { Subject } from '../contract/subject.ts';
+import { clientAddress } from './client-address.ts';
+import { type OwnOrigin, ownOriginOf } from './cors.ts';
+import { sessionCookie } from './credential.ts';
+
+export const addressOf = (deps: Deps, request: FastifyRequest): string =>
+  clientAddress(request.headers, request.socket.remoteAddress, deps.settings.TRUST_PROXY_HOPS);
+
+export const ownOrigin = (deps: Deps, { headers }: FastifyRequest): OwnOrigin =>
+  ownOriginOf(deps.settings.PUBLIC_URL, headers.host, headers['x-forwarded-proto'] as string | undefined);
+
+const userAgentMax = 512;
+
+class RequestCall implements Call {
+  readonly #deps: Deps;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+
+  constructor(deps: Deps, request: FastifyRequest, reply: FastifyReply) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#reply = reply;
+  }
+
+  get requestId(): string {
+    return this.#request.id;
+  }
+
+  get ipAddress(): string {
+    return addressOf(this.#deps, this.#request);
+  }
+
+  get userAgent(): string | null {
+    return this.#request.headers['user-agent']?.slice(0, userAgentMax) ?? null;
+  }
+
+  get origin(): string {
+    return ownOrigin(this.#deps, this.#request).url;
+  }
+
+  get headers(): IncomingMessage['headers'] {
+    return this.#request.headers;
+  }
+
+  get raw(): IncomingMessage {
+    return this.#request.raw;
+  }
+
+  setHeader(name: string, value: string | number): void {
+    this.#reply.header(name, value);
+  }
+
+  setStatus(status: number): void {
+    this.#reply.code(status);
+  }
+
+  setSessionCookie(token: string | null, expiresAtMs = 0): void {
+    const maxAgeSeconds = Math.max(0, Math.floor((expiresAtMs - this.#deps.clock()) / 1000));
+    this.setHeader('set-cookie', sessionCookie(token, maxAgeSeconds, this.origin.startsWith('https:')));
+  }
+}
+
+interface Given {
+  readonly actor: Actor | null;
+  readonly subject: Subject | null;
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly body: Record<string, unknown> | null;
+}
+
+export class HandlerContext implements Record<keyof Context<RouteShape>, unknown> {
+  readonly #route: Route;
+  readonly deps: Deps;
+  readonly actor: Actor | null;
+  readonly user: Subject | null;
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly body: Record<string, unknown> | null;
+  readonly call: Call;
+
+  constructor(deps: Deps, route: Route, request: FastifyRequest, reply: FastifyReply, given: Given) {
+    this.#route = route;
+    this.deps = deps;
+    this.actor = given.actor;
+    this.user = given.subject;
+    this.params = given.params;
+    this.query = given.query;
+    this.body = given.body;
+    this.call = new RequestCall(deps, request, reply);
+  }
+
+  /** Routes that record nothing still have a stamp, for the parts of them that do. */
+  get audit(): AuditStamp {
+    const { actor, call } = this;
+    const who = actor
+      ? attributionOf(actor)
+      : { actorType: 'project' as const, actorId: null, actorKeyId: null };
+    return {
+      action: this.#route.audit ?? 'audit.read',
+      projectId: actor && 'projectId' in actor ? actor.projectId : null,
+      ...who,
+      ipAddress: call.ipAddress,
+      userAgent: call.userAgent,
+    };
+  }
+}
