@@ -3,9 +3,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { encryptionKeyOf } from './config.ts';
 import type { Deps } from './contract/deps.ts';
-import type { Settings } from './contract/settings.ts';
+import { encryptionKeyOf, type Settings } from './contract/settings.ts';
 import { createTokenSigner } from './contract/token.ts';
 import { ensureAdmin } from './features/accounts/accounts.service.ts';
 import { createAuditQueue } from './features/audit/audit.service.ts';
@@ -51,10 +50,10 @@ import { secretFromFile } from './platform/secret-file.ts';
 export interface Pakhus {
   /** Ends in /api/v1; null for a process that only works in the background. */
   readonly baseUrl: string | null;
+  /** Where it listens, whatever it is called from outside. */
+  readonly address: string | null;
   /** Where Prometheus reads; null when METRICS_PORT is not set. */
   readonly metricsUrl: string | null;
-  /** The admin's password, where this start made it up. */
-  readonly newAdminPassword: string | null;
   readonly deps: Deps;
   /** Finishes what is in flight, writes what is held, and lets go of everything. */
   stop(): Promise<void>;
@@ -64,6 +63,8 @@ export interface StartOptions {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock?: Clock;
+  /** Told the admin's password as soon as this start has made it up: whatever fails next, it is in force. */
+  readonly onAdminCreated?: (password: string) => void;
   /** The built image-child.js, for whoever runs from source. */
   readonly imageChildPath?: string;
 }
@@ -87,7 +88,7 @@ export async function startPakhus(options: StartOptions): Promise<Pakhus> {
 }
 
 async function build(
-  { settings, log, clock = systemClock, imageChildPath }: StartOptions,
+  { settings, log, clock = systemClock, imageChildPath, onAdminCreated }: StartOptions,
   undo: Undo[],
 ): Promise<Omit<Pakhus, 'stop'>> {
   await mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 });
@@ -102,6 +103,7 @@ async function build(
     settings.ADMIN_EMAIL,
     settings.ADMIN_PASSWORD,
   );
+  if (newAdminPassword !== null) onAdminCreated?.(newAdminPassword);
   const redis = settings.REDIS_URL === null ? null : await openSharedRedis(settings.REDIS_URL, log, undo);
   const downloadSecret = deriveKey(jwtSecret, 'download');
   const metrics = createMetrics();
@@ -154,17 +156,18 @@ async function build(
     const schedule = startSchedule(deps, periodicTasks);
     undo.push(() => schedule.stop());
   }
-  const baseUrl = settings.ROLE === 'worker' ? null : await listen(deps, undo);
+  const address = settings.ROLE === 'worker' ? null : await listen(deps, undo);
   const metricsUrl =
     settings.METRICS_PORT === null ? null : await exposeMetrics(deps, settings.METRICS_PORT, undo);
-  return { deps, newAdminPassword, baseUrl, metricsUrl };
+  const baseUrl = address && `${settings.PUBLIC_URL ?? address}${apiPrefix}`;
+  return { deps, address, baseUrl, metricsUrl };
 }
 
 async function listen(deps: Deps, undo: Undo[]): Promise<string> {
   const server = createHttpServer(deps);
   const address = await server.listen(deps.settings.HOST, deps.settings.PORT);
   undo.push(() => server.close());
-  return `${deps.settings.PUBLIC_URL ?? address}${apiPrefix}`;
+  return address;
 }
 
 async function exposeMetrics(

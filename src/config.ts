@@ -29,50 +29,34 @@ export function readConfig(environment: Environment): Config {
       mistakes.push(`${name} ${(error as Error).message}`);
     }
   }
-  if (mistakes.length === 0) mistakes.push(...contradictions(settings as Settings));
+  mistakes.push(...contradictions(settings as Partial<Settings>));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return { settings: settings as Settings, warnings: warningsOf(settings as Settings) };
 }
 
-const jwtSecretMin = 16;
 const jwtSecretAdvised = 32;
 const presignedSecondsMax = 604_800;
 
-function contradictions(settings: Settings): string[] {
-  const found: string[] = [];
-  const { ADMIN_PASSWORD, ADMIN_EMAIL, S3_BUCKET } = settings;
-  for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) {
-    if ((settings[name]?.length ?? jwtSecretMin) < jwtSecretMin)
-      found.push(`${name} must have at least ${jwtSecretMin} characters`);
-  }
-  for (const name of ['ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS'] as const) {
-    const key = settings[name];
-    if (key !== null && encryptionKeyOf(key) === null)
-      found.push(`${name} must be 32 bytes in hex (64 digits) or base64`);
-  }
-  if (ADMIN_PASSWORD !== null && (ADMIN_PASSWORD.length < 8 || Buffer.byteLength(ADMIN_PASSWORD) > 256)) {
-    found.push('ADMIN_PASSWORD must have at least 8 characters and at most 256 bytes');
-  }
-  if (!/^[^\s@]+@[^\s@]+$/.test(ADMIN_EMAIL)) found.push('ADMIN_EMAIL must be an e-mail address');
-  return [...found, ...(S3_BUCKET === null ? strayS3Variables(settings) : s3Mistakes(settings))];
-}
+/** What only two variables together can get wrong. One that is wrong by itself is not there. */
+const contradictions = (settings: Partial<Settings>): string[] =>
+  settings.S3_BUCKET == null ? strayS3Variables(settings) : s3Mistakes(settings);
 
-function strayS3Variables(settings: Settings): string[] {
+function strayS3Variables(settings: Partial<Settings>): string[] {
   const stray = (
     ['S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY', 'S3_PUBLIC_BUCKET'] as const
-  ).filter((name) => settings[name] !== null);
+  ).filter((name) => settings[name] != null);
   return stray.length > 0
     ? [`S3_BUCKET is missing, but ${stray.join(', ')} ${stray.length > 1 ? 'are' : 'is'} set`]
     : [];
 }
 
-function s3Mistakes(settings: Settings): string[] {
+function s3Mistakes(settings: Partial<Settings>): string[] {
   const found = (['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const)
     .filter((name) => settings[name] === null)
     .map((name) => `${name} is missing, but S3_BUCKET is set`);
-  if (settings.SIGNED_URL_EXPIRY_SECONDS > presignedSecondsMax)
+  if ((settings.SIGNED_URL_EXPIRY_SECONDS ?? 0) > presignedSecondsMax)
     found.push(`SIGNED_URL_EXPIRY_SECONDS must be at most ${presignedSecondsMax} with S3`);
-  if (settings.S3_PUBLIC_BUCKET !== null && settings.S3_PUBLIC_BUCKET === settings.S3_BUCKET)
+  if (settings.S3_PUBLIC_BUCKET === settings.S3_BUCKET)
     found.push('S3_PUBLIC_BUCKET must be another bucket than S3_BUCKET');
   return found;
 }
@@ -95,12 +79,6 @@ function warningsOf(settings: Settings): string[] {
     );
   }
   return found;
-}
-
-/** Null when the text is not 32 bytes in either writing. */
-export function encryptionKeyOf(text: string): Buffer | null {
-  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
-  return bytes.length === 32 ? bytes : null;
 }
 
 export function helpText(): string {

@@ -1,9 +1,9 @@
 // The process: reads the configuration, starts the service, says that it is ready, and stops on a signal. Any
 // argument makes it a command line instead.
-import { startPakhus } from './app.ts';
+import { type Pakhus, startPakhus } from './app.ts';
 import { runCommand } from './cli.ts';
 import { ConfigError, readConfig } from './config.ts';
-import { createLogger } from './platform/log.ts';
+import { createLogger, type Logger } from './platform/log.ts';
 
 const stopWithinMs = 30_000;
 
@@ -24,28 +24,39 @@ async function serve(): Promise<void> {
   const log = createLogger(settings.LOG_LEVEL);
   for (const warning of warnings) log.warn({}, warning);
 
-  const pakhus = await startPakhus({ settings, log });
-  if (pakhus.newAdminPassword !== null) {
-    say(`The admin was created. It is shown this once: ${settings.ADMIN_EMAIL} / ${pakhus.newAdminPassword}`);
-  }
-  say(pakhus.baseUrl === null ? 'Pakhus is ready (worker)' : `Pakhus is ready at ${pakhus.baseUrl}`);
+  const starting = startPakhus({
+    settings,
+    log,
+    onAdminCreated: (password) =>
+      say(`The admin was created. It is shown this once: ${settings.ADMIN_EMAIL} / ${password}`),
+  });
+  // Before it is ready: whoever changes their mind meanwhile gets an orderly stop, too.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => stopOnSignal(signal, starting, log));
+  say(readyLine(await starting));
+}
 
-  const stop = (signal: string) => {
-    log.info({ signal }, 'stopping');
-    setTimeout(() => {
-      log.error({}, 'gave up waiting for what is in flight');
-      process.exit(1);
-    }, stopWithinMs).unref();
-    pakhus.stop().then(
+function readyLine({ baseUrl, address }: Pakhus): string {
+  if (baseUrl === null) return 'Pakhus is ready (worker)';
+  const behind = baseUrl.startsWith(`${address}/`) ? '' : `, listening on ${address}`;
+  return `Pakhus is ready at ${baseUrl}${behind}`;
+}
+
+function stopOnSignal(signal: string, starting: Promise<Pakhus>, log: Logger): void {
+  log.info({ signal }, 'stopping');
+  setTimeout(() => {
+    log.error({}, 'gave up waiting for what is in flight');
+    process.exit(1);
+  }, stopWithinMs).unref();
+  starting
+    .then((pakhus) => pakhus.stop())
+    .then(
       () => process.exit(0),
       (error: unknown) => {
         log.error({ err: error }, 'stopping failed');
         process.exit(1);
       },
     );
-  };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
 }
 
 main().catch((error: unknown) => {

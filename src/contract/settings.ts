@@ -18,12 +18,35 @@ const unitMs: Readonly<Record<string, number>> = {
   w: 7 * dayMs,
 };
 
-function text(initial: string, meaning: string): Variable<string> {
-  return { meaning, shown: initial, read: (given) => given ?? initial };
+function text(
+  initial: string,
+  meaning: string,
+  check: (given: string) => void = () => undefined,
+): Variable<string> {
+  return {
+    meaning,
+    shown: initial,
+    read: (given = initial) => {
+      check(given);
+      return given;
+    },
+  };
 }
 
-function optional(meaning: string): Variable<string | null> {
-  return { meaning, shown: '-', read: (given) => given ?? null };
+/** `check` throws a sentence that says what is expected. */
+function optional(
+  meaning: string,
+  check: (given: string) => void = () => undefined,
+): Variable<string | null> {
+  return {
+    meaning,
+    shown: '-',
+    read: (given) => {
+      if (given === undefined) return null;
+      check(given);
+      return given;
+    },
+  };
 }
 
 function integer(initial: number, min: number, max: number, meaning: string): Variable<number> {
@@ -75,6 +98,8 @@ function flag(meaning: string): Variable<boolean> {
   };
 }
 
+const longest = 3650 * dayMs;
+
 function duration(initial: string, meaning: string): Variable<number> {
   return {
     meaning,
@@ -82,13 +107,15 @@ function duration(initial: string, meaning: string): Variable<number> {
     read: (given = initial) => {
       const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d|w)?$/.exec(given) ?? [];
       const milliseconds = Number(amount) * (unitMs[unit ?? 's'] ?? Number.NaN);
-      if (!(milliseconds >= 1000)) throw new Error('must be a time such as 15m, 12h or 7d, at least 1s');
+      if (!(milliseconds >= 1000 && milliseconds <= longest))
+        throw new Error('must be a time such as 15m, 12h or 7d, from 1s to 3650d');
       return milliseconds;
     },
   };
 }
 
-function httpUrl(meaning: string): Variable<string | null> {
+/** `bare` URLs have paths put behind them, where a query or a fragment would be in the way. */
+function httpUrl(meaning: string, { bare }: { readonly bare: boolean }): Variable<string | null> {
   return {
     meaning,
     shown: '-',
@@ -96,6 +123,7 @@ function httpUrl(meaning: string): Variable<string | null> {
       if (given === undefined) return null;
       if (!/^https?:\/\//.test(given) || !URL.canParse(given))
         throw new Error('must be an http or https URL');
+      if (bare && /[?#]/.test(given)) throw new Error('must be a URL without a query and a fragment');
       return given.replace(/\/+$/, '');
     },
   };
@@ -133,11 +161,34 @@ function originList(meaning: string): Variable<readonly string[]> {
   };
 }
 
-/** Exactly what a browser sends as Origin: scheme, host and port, nothing behind them. */
-export const isOrigin = (value: string): boolean =>
-  URL.canParse(value) && new URL(value).origin === value && value !== 'null';
+/**
+ * Exactly what a browser sends as Origin: scheme, host and port, nothing behind them. Apps in a web view send
+ * schemes of their own, such as capacitor://localhost, which URL knows no origin of.
+ */
+export function isOrigin(value: string): boolean {
+  if (!URL.canParse(value) || value === 'null') return false;
+  const { origin, protocol, host } = new URL(value);
+  return value === (origin === 'null' && host !== '' ? `${protocol}//${host}` : origin);
+}
 
 const most = Number.MAX_SAFE_INTEGER;
+
+const jwtSecretMin = 16;
+
+function checkSecret(given: string): void {
+  if (given.length < jwtSecretMin) throw new Error(`must have at least ${jwtSecretMin} characters`);
+}
+
+function checkEncryptionKey(given: string): void {
+  if (encryptionKeyOf(given) === null) throw new Error('must be 32 bytes in hex (64 digits) or base64');
+}
+
+/** Null when the text is not 32 bytes in either writing. */
+export function encryptionKeyOf(text: string): Buffer | null {
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
+  // Decoding alone would skip whatever is not of the alphabet.
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : null;
+}
 
 export const variables = {
   HOST: text('127.0.0.1', 'Listen address'),
@@ -147,7 +198,7 @@ export const variables = {
     65535,
     'Port of GET /metrics for Prometheus, on HOST; 0 picks a free one and logs it; off when unset',
   ),
-  PUBLIC_URL: httpUrl("Absolute origin used in links; the request's Host when unset"),
+  PUBLIC_URL: httpUrl("Absolute origin used in links; the request's Host when unset", { bare: true }),
   DATA_DIR: text('./data', 'Embedded database, objects, outbox and generated secrets'),
   DATABASE_URL: urlOf(
     ['postgres', 'postgresql'],
@@ -157,25 +208,39 @@ export const variables = {
     ['redis', 'rediss'],
     'Redis that instances share limits and counters through; per process when unset',
   ),
-  S3_ENDPOINT: httpUrl('Address of the S3-compatible store'),
+  S3_ENDPOINT: httpUrl('Address of the S3-compatible store', { bare: true }),
   S3_REGION: text('us-east-1', 'Region used in S3 signatures'),
   S3_BUCKET: optional('Bucket of private objects; the disk below DATA_DIR when unset'),
   S3_ACCESS_KEY_ID: optional('S3 access key'),
   S3_SECRET_ACCESS_KEY: optional('S3 secret key'),
   S3_FORCE_PATH_STYLE: flag('Put the bucket into the path rather than into the host name'),
   S3_PUBLIC_BUCKET: optional('Bucket behind R2_PUBLIC_URL, for public objects'),
-  R2_PUBLIC_URL: httpUrl('Public address of the public objects, for permanent URLs'),
-  JWT_SECRET: optional('Signs tokens; generated into DATA_DIR when unset; at least 16 characters, better 32'),
-  JWT_SECRET_PREVIOUS: optional('The JWT_SECRET before this one: what it signed stays good'),
+  R2_PUBLIC_URL: httpUrl('Public address of the public objects, for permanent URLs', { bare: true }),
+  JWT_SECRET: optional(
+    'Signs tokens; generated into DATA_DIR when unset; at least 16 characters, better 32',
+    checkSecret,
+  ),
+  JWT_SECRET_PREVIOUS: optional('The JWT_SECRET before this one: what it signed stays good', checkSecret),
   ENCRYPTION_KEY: optional(
     '32 bytes in hex or base64 that encrypt two-factor secrets; derived from JWT_SECRET when unset',
+    checkEncryptionKey,
   ),
-  ENCRYPTION_KEY_PREVIOUS: optional('The ENCRYPTION_KEY before this one: what it encrypted stays readable'),
-  ADMIN_EMAIL: text('admin@pakhus.local', 'E-mail of the admin that the first start creates'),
-  ADMIN_PASSWORD: optional('Password of that admin; generated and printed once when unset'),
+  ENCRYPTION_KEY_PREVIOUS: optional(
+    'The ENCRYPTION_KEY before this one: what it encrypted stays readable',
+    checkEncryptionKey,
+  ),
+  ADMIN_EMAIL: text('admin@pakhus.local', 'E-mail of the admin that the first start creates', (given) => {
+    if (!/^[^\s@]+@[^\s@]+$/.test(given)) throw new Error('must be an e-mail address');
+  }),
+  ADMIN_PASSWORD: optional('Password of that admin; generated and printed once when unset', (given) => {
+    if (given.length < 8 || Buffer.byteLength(given) > 256)
+      throw new Error('must have at least 8 characters and at most 256 bytes');
+  }),
   SMTP_URL: urlOf(['smtp', 'smtps'], 'Mail server; mails become .eml files below DATA_DIR/outbox when unset'),
   MAIL_FROM: text('Pakhus <no-reply@pakhus.local>', 'Sender of mails'),
-  RESET_URL: httpUrl('Page that a password-reset link opens; PUBLIC_URL/console/reset-password when unset'),
+  RESET_URL: httpUrl('Page that a password-reset link opens; PUBLIC_URL/console/reset-password when unset', {
+    bare: false,
+  }),
   SCOPE_ENFORCEMENT: oneOf(['off', 'warn', 'enforce'], 'enforce', 'What a missing scope does'),
   JWT_EXPIRES_IN: duration('7d', 'Life of a session'),
   USER_TOKEN_TTL_SECONDS: integer(900, 1, 31_536_000, 'Life of a user token'),
@@ -201,7 +266,7 @@ export const variables = {
     32,
     'Take the n-th X-Forwarded-For entry from the right as the client address',
   ),
-  MAX_UPLOAD_BYTES: integer(5_368_709_120, 1, most, 'Hard cap for one file, whatever the plan says'),
+  MAX_UPLOAD_BYTES: integer(5_368_709_120, 1, most, 'No file may be larger, even if its plan would allow it'),
   IMAGE_MAX_PIXELS: integer(50_000_000, 1, 1_000_000_000, 'Largest image that a job decodes'),
   IMAGE_TIMEOUT_SECONDS: integer(30, 1, 3600, 'Longest time for one image'),
   IMAGE_MAX_ATTEMPTS: integer(3, 1, 100, 'Tries before an image job has failed for good'),

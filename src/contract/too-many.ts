@@ -1,11 +1,23 @@
-// The refusal of whoever comes too often.
+// What a limit tells its callers, and the refusal of whoever comes too often.
 import { PakhusError } from '../kernel/error.ts';
-import type { Verdict } from '../platform/limits/limiter.ts';
+import type { Policy, Verdict } from '../platform/limits/limiter.ts';
 
-export function tooMany(nowMs: number, verdict: Verdict, what = 'Too many requests'): PakhusError {
+export const rateHeadersOf = ({ max }: Policy, { remaining, resetAtMs }: Verdict) => ({
+  'x-ratelimit-limit': max,
+  'x-ratelimit-remaining': remaining,
+  'x-ratelimit-reset': Math.ceil(resetAtMs / 1000),
+});
+
+export function tooMany(
+  nowMs: number,
+  policy: Policy,
+  verdict: Verdict,
+  what = 'Too many requests',
+): PakhusError {
   const retryAfterSeconds = Math.max(1, Math.ceil((verdict.resetAtMs - nowMs) / 1000));
   return new PakhusError('RATE_LIMIT_EXCEEDED', `${what}: try again in ${retryAfterSeconds} s`, {
     retryAfterSeconds,
+    headers: rateHeadersOf(policy, verdict),
     details: { retry_after_seconds: retryAfterSeconds },
   });
 }

@@ -44,14 +44,49 @@ export type Validator = (fields: Record<string, unknown>) => void;
 
 /** Folds both casings, refuses text that cannot be stored, and validates; `fields` is changed in place. */
 export function bodyValidator(schema: TObject): Validator {
-  return validator(strict.compile(schema), schema, 422);
+  return validator(strict.compile(schema), schema, 422, refuseLongLists(schema));
 }
 
 export function parameterValidator(schema: TObject): Validator {
-  return validator(coercing.compile(schema), schema, 400);
+  return validator(coercing.compile(schema), schema, 400, refuseOddNumbers(schema));
 }
 
-function validator(validate: ValidateFunction, schema: TObject, status: 400 | 422): Validator {
+/** Before their items are looked at one by one: there would be a complaint about every one of them. */
+function refuseLongLists({ properties }: TObject): Validator {
+  const bounds = Object.entries(properties as Record<string, { maxItems?: number }>);
+  return (fields) => {
+    for (const [path, { maxItems = Number.POSITIVE_INFINITY }] of bounds) {
+      const list = fields[path];
+      if (Array.isArray(list) && list.length > maxItems)
+        throw invalid(422, [
+          { path, message: `must NOT have more than ${maxItems} items`, code: 'maxItems' },
+        ]);
+    }
+  };
+}
+
+/** Coercion would read 0x10, 1e1 and blanks as numbers as well. */
+function refuseOddNumbers({ properties }: TObject): Validator {
+  const names = Object.entries(properties as Record<string, { type?: unknown }>)
+    .filter(([, { type }]) => type === 'integer')
+    .map(([name]) => name);
+  return (fields) => {
+    for (const path of names) {
+      const given = fields[path];
+      if (typeof given === 'string' && !/^-?\d{1,15}$/.test(given))
+        throw invalid(400, [{ path, message: 'must be a whole number', code: 'type' }]);
+    }
+  };
+}
+
+const issuesMax = 50;
+
+function validator(
+  validate: ValidateFunction,
+  schema: TObject,
+  status: 400 | 422,
+  refuse: Validator,
+): Validator {
   const aliases = aliasesOf(Object.keys(schema.properties));
   return (fields) => {
     const doubled = foldCasing(fields, aliases);
@@ -59,9 +94,10 @@ function validator(validate: ValidateFunction, schema: TObject, status: 400 | 42
       throw invalid(status, [
         { path: doubled, message: 'is given in both spellings with different values', code: 'casing' },
       ]);
+    refuse(fields);
     const unstorable = findUnstorable(fields);
     if (unstorable) throw invalid(status, [unstorable]);
-    if (!validate(fields)) throw invalid(status, (validate.errors ?? []).map(issueOf));
+    if (!validate(fields)) throw invalid(status, (validate.errors ?? []).slice(0, issuesMax).map(issueOf));
   };
 }
 

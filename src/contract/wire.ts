@@ -26,7 +26,8 @@ export const Choice = <const Word extends string>(
 export const Name = Type.String({
   minLength: 1,
   maxLength: 255,
-  pattern: '^[^\\p{Cc}]*[^\\p{Cc}\\s][^\\p{Cc}]*$',
+  // Read in one go: whatever is refused has been looked at once.
+  pattern: '^(?!\\s*$)[^\\p{Cc}]+$',
   examples: ['Harbour office'],
 });
 

@@ -13,7 +13,8 @@ export function presentedCredential(headers: IncomingHttpHeaders): PresentedCred
   const bearer = bearerOf(headers.authorization);
   if (bearer !== null && looksLikeApiKey(bearer)) return { value: bearer, byCookie: false };
   const cookie = cookieOf(headers.cookie, 'token');
-  if (cookie !== null) {
+  // An empty one is what logging out leaves in simple cookie jars: there is no credential in it.
+  if (cookie) {
     if (looksLikeApiKey(cookie)) throw unauthorized();
     return { value: cookie, byCookie: true };
   }

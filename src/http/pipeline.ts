@@ -60,7 +60,9 @@ export function pipelineOf(deps: Deps, { route, subjectBy }: Endpoint): Pipeline
       const { actor, subject } = request.admission ?? stranger;
       const params = validated(request.params, validateParams);
       const query = validated(request.query, validateQuery);
-      const body = validateBody ? validated(request.body ?? {}, validateBody) : null;
+      const body = validateBody
+        ? validated(request.body === undefined ? {} : request.body, validateBody)
+        : null;
       const context = new HandlerContext(deps, route, request, reply, {
         actor,
         subject,

@@ -93,11 +93,14 @@ export function createHttpServer(deps: Deps): HttpServer {
   );
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('application/json', (request: FastifyRequest) => readJsonBody(request.raw));
-  // Handlers of multipart routes read the stream themselves.
-  instance.addContentTypeParser('multipart/form-data', async () => null);
   instance.options('*', async (request, reply) => answerPreflight(deps, request, reply));
 
-  for (const endpoint of endpoints) addRoute(instance, deps, endpoint);
+  for (const endpoint of endpoints) if (!endpoint.route.multipart) addRoute(instance, deps, endpoint);
+  // Apart, so that no other route takes a form for an empty body. Their handlers read the stream themselves.
+  instance.register(async (forms) => {
+    forms.addContentTypeParser('multipart/form-data', async () => null);
+    for (const endpoint of endpoints) if (endpoint.route.multipart) addRoute(forms, deps, endpoint);
+  });
   serveOpenApi(instance, deps.version);
   servePages(instance);
 
@@ -154,6 +157,7 @@ function sendError(deps: Deps, thrown: unknown, reply: FastifyReply): FastifyRep
   if (error.status >= 500)
     deps.log.error({ err: error.cause ?? error, request_id: reply.request.id }, error.message);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
+  reply.headers(error.headers);
   return reply
     .code(error.status)
     .type('application/json; charset=utf-8')

@@ -29,6 +29,7 @@ interface ErrorOptions {
   /** Only for VALIDATION_ERROR, whose status depends on where the mistake was: 400, 413, 422 or 431. */
   readonly status?: number;
   readonly retryAfterSeconds?: number;
+  readonly headers?: Readonly<Record<string, string | number>>;
   /** Logged, never sent. */
   readonly cause?: unknown;
 }
@@ -38,6 +39,7 @@ export class PakhusError extends Error {
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds: number | undefined;
+  readonly headers: Readonly<Record<string, string | number>>;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -46,6 +48,7 @@ export class PakhusError extends Error {
     this.status = options.status ?? errorStatus[code];
     this.details = options.details ?? {};
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.headers = options.headers ?? {};
   }
 }
 

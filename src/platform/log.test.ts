@@ -9,15 +9,30 @@ function lineOf(fields: object): Record<string, unknown> {
 }
 
 test.each(['password', 'token', 'secret', 'authorization', 'cookie', 'api_key', 'url'])(
-  'log: %s is cut, at the top, one level down and in an error',
+  'log: %s is cut, at the top and one level down, and is no part of an error',
   (field) => {
     const err = Object.assign(new Error('broken'), { [field]: 'hunter2' });
     const line = lineOf({ [field]: 'hunter2', request: { [field]: 'hunter2', kept: 1 }, err });
     expect(JSON.stringify(line)).not.toContain('hunter2');
     expect(line).toMatchObject({ [field]: '[cut]', request: { [field]: '[cut]', kept: 1 } });
-    expect(line.err).toMatchObject({ [field]: '[cut]', message: 'broken' });
+    expect(line.err).toMatchObject({ type: 'Error', message: 'broken' });
   },
 );
+
+test('log: of an error its message, code, stack and causes are told, and nothing that hangs on it', () => {
+  const cause = Object.assign(new Error('refused'), {
+    code: 'ECONNREFUSED',
+    client: { password: 'hunter2' },
+  });
+  const err = Object.assign(new Error('away', { cause }), { client: { secretKey: 42 }, status: 503 });
+  expect(lineOf({ err }).err).toEqual({
+    type: 'Error',
+    message: 'away',
+    status: 503,
+    stack: err.stack,
+    cause: { type: 'Error', message: 'refused', code: 'ECONNREFUSED', stack: cause.stack },
+  });
+});
 
 test('log: cutting leaves the object that was logged as it was', () => {
   const fields = { token: 'hunter2', request: { cookie: 'hunter2' } };

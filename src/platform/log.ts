@@ -26,11 +26,30 @@ export function createLogger(level: string, output?: DestinationStream): Logger 
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => cutSecrets(fields, 1) },
-      // An error's own fields appear only once it is written out.
-      serializers: { err: (error: Error) => cutSecrets({ ...pino.stdSerializers.err(error) }, 0) },
+      serializers: { err: factsOfError },
     },
     output ?? stdout,
   );
+}
+
+/**
+ * What is worth knowing of an error, and no more: libraries hang their clients, connections and answers on it,
+ * secrets included.
+ */
+function factsOfError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack, cause } = error;
+  const { code, detail, status } = error as { code?: unknown; detail?: unknown; status?: unknown };
+  const plain = Object.entries({ code, detail, status }).filter(([, value]) =>
+    ['string', 'number'].includes(typeof value),
+  );
+  return {
+    type: name,
+    message,
+    ...Object.fromEntries(plain),
+    stack,
+    ...(cause === undefined ? {} : { cause: factsOfError(cause) }),
+  };
 }
 
 /**

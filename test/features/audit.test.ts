@@ -106,7 +106,11 @@ describe('a mutation leaves exactly one row', () => {
     expect(changed.row.metadata).toEqual({ old: { name: 'small' }, new: { name: 'large' } });
     const second = await createPlan(service.api, tenant.key);
     const swapped = await rowOf('PUT', `/project/plans/${second.id}/default`);
-    expect(swapped.row).toMatchObject({ action: 'plan.update', metadata: { new: { is_default: true } } });
+    expect(swapped.row).toMatchObject({
+      action: 'plan.update',
+      resource_id: second.id,
+      metadata: { old: { default_plan_id: id }, new: { default_plan_id: second.id } },
+    });
     const gone = await rowOf('DELETE', `/project/plans/${id}`);
     expect(gone.row).toMatchObject({
       action: 'plan.delete',
@@ -125,12 +129,14 @@ describe('a mutation leaves exactly one row', () => {
     const changed = await rowOf('PUT', `/project/users/${id}`, { active: true });
     expect(changed.row).toMatchObject({ action: 'user.update', ...about });
     expect(changed.row.metadata).toEqual({ old: { active: true }, new: { active: true } });
-    const moved = await rowOf('PUT', '/project/users/ext/anna/plan', { planId: plan.id });
-    expect(moved.row).toMatchObject({
-      action: 'user.plan_change',
-      ...about,
-      metadata: { new: { plan_id: plan.id } },
-    });
+    const assigned = await rowsOfWork(tenant.id, () =>
+      service.api.put('/project/users/ext/anna/plan', tenant.key, { planId: plan.id }),
+    );
+    const metadata = { new: { plan_id: plan.id } };
+    expect(assigned).toMatchObject([
+      { action: 'user.plan_change', ...about, metadata },
+      { action: 'plan.assign', resource_type: 'plan', resource_id: plan.id, user_id: id, metadata },
+    ]);
     const minted = await rowOf('POST', `/project/users/${id}/tokens`, { scopes: ['files:read'] });
     const { jti } = minted.body as unknown as { jti: string };
     expect(minted.row).toMatchObject({ action: 'token.mint', resource_id: jti, user_id: id });

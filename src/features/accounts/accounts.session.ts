@@ -21,7 +21,8 @@ export const codeFailures = (accountId: string): string => `account-code:${accou
 /** Counts an attempt before it is judged; whoever succeeds resets the count. */
 export async function countAttempt(deps: Deps, bucket: string): Promise<void> {
   const verdict = await deps.limiter.consume(bucket, failurePolicy);
-  if (!verdict.allowed) throw tooMany(deps.clock(), verdict, 'Too many failed attempts for this account');
+  if (!verdict.allowed)
+    throw tooMany(deps.clock(), failurePolicy, verdict, 'Too many failed attempts for this account');
 }
 
 /** The account as it is now and will be until the transaction ends; null when it is gone. */

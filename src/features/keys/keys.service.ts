@@ -74,14 +74,14 @@ export async function issueKey(
   return { key: key as KeyRow, plain: fresh.plain };
 }
 
-/** Ends every project key and issues one; resolves to how many were ended as well. */
+/** Ends every project key and issues one; resolves to the ids of those that were ended as well. */
 export async function replaceProjectKeys(
   tx: Transaction,
   projectId: string,
-): Promise<CreatedKey & { ended: number }> {
+): Promise<CreatedKey & { ended: readonly string[] }> {
   await lockProject(tx, projectId);
-  const ended = await tx.query(markAllKeysInactive(projectId));
-  return { ...(await issueKey(tx, projectId, null, null)), ended: ended.length };
+  const ended = await tx.query<{ id: string }>(markAllKeysInactive(projectId));
+  return { ...(await issueKey(tx, projectId, null, null)), ended: ended.map(({ id }) => id) };
 }
 
 export async function replaceIntegrationKey(

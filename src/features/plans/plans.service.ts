@@ -94,13 +94,13 @@ export async function makePlanDefault(
 ): Promise<PlanFacts> {
   return deps.db.transaction(async (tx) => {
     await lockProject(tx, projectId);
-    await tx.query(unmarkDefault(projectId));
+    const [former] = await tx.query<{ id: string }>(unmarkDefault(projectId));
     const [row] = await tx.query<PlanRow>(markDefault(projectId, planId));
     if (!row) throw planNotFound();
     await recordAudit(tx, audit, {
       resourceType: 'plan',
       resourceId: planId,
-      metadata: { new: { is_default: true } },
+      metadata: { old: { default_plan_id: former?.id ?? null }, new: { default_plan_id: planId } },
     });
     return factsOf(row);
   });

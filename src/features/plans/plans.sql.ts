@@ -49,7 +49,8 @@ export const deletePlan = (projectId: string, planId: string): Sql => sql`
 
 /** Two steps, because the unique index on the default looks at every row as it changes. */
 export const unmarkDefault = (projectId: string): Sql => sql`
-  update plans set is_default = false, updated_at = now() where project_id = ${projectId} and is_default`;
+  update plans set is_default = false, updated_at = now() where project_id = ${projectId} and is_default
+  returning id`;
 
 export const markDefault = (projectId: string, planId: string): Sql => sql`
   update plans set is_default = true, updated_at = now()

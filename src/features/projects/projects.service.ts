@@ -109,7 +109,7 @@ export async function rotateProjectKeys(deps: Deps, projectId: string, audit: Au
   return deps.db.transaction(async (tx) => {
     const project = await lockedProject(tx, projectId);
     const { key, plain, ended } = await replaceProjectKeys(tx, projectId);
-    const metadata = { rotated: true, keys_ended: ended };
+    const metadata = { rotated: true, old: { key_ids: ended }, new: { key_ids: [key.id] } };
     await recordAudit(tx, { ...audit, projectId }, { resourceType: 'api_key', resourceId: key.id, metadata });
     return { project, plain };
   });

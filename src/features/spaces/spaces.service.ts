@@ -173,7 +173,8 @@ async function proveSpacePassword(
 ) {
   const failures = `space:${projectId}:${input.external_id}`;
   const verdict = await deps.limiter.consume(failures, loginFailurePolicy);
-  if (!verdict.allowed) throw tooMany(deps.clock(), verdict, 'Too many failed logins for this space');
+  if (!verdict.allowed)
+    throw tooMany(deps.clock(), loginFailurePolicy, verdict, 'Too many failed logins for this space');
   const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
   const hash = space?.password_hash ?? null;
   const right = await deps.passwords.verify(input.password, hash);

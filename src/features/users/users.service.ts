@@ -76,6 +76,9 @@ export async function assignPlan(
     const [after] = await tx.query<UserRow>(updateUserPlan(projectId, userId, planId)).catch(explainConflict);
     const metadata = { old: { plan_id: before.plan_id }, new: { plan_id: planId } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
+    // The plan's history shows it as well as the user's.
+    const assigned = { ...audit, action: 'plan.assign' } as const;
+    await recordAudit(tx, assigned, { resourceType: 'plan', resourceId: planId, userId, metadata });
     return withPlan(tx, projectId, after as UserRow);
   });
 }
