@@ -1,9 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { moveMisplaced } from '../../src/features/files/files.move.ts';
 import type { Api, Reply } from '../support/api.ts';
 import { rowsOf } from '../support/database.ts';
 import { hostileImages } from '../support/hostile-images.ts';
 import { picture } from '../support/image-files.ts';
+import { expectBalanced, never } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus, testSecrets } from '../support/pakhus.ts';
 import { startProcess } from '../support/process.ts';
 import { until } from '../support/processes.ts';
@@ -226,6 +229,40 @@ test('images: a file that is deleted while it is compressed leaves no object', a
   for await (const key of service.pakhus.deps.objects.list('private'))
     expect(ids.has(key.split('/')[1])).toBe(false);
   expect((await service.api.get(`/project/users/${one.id}/storage`, tenant.key)).body.storageUsed).toBe(0);
+});
+
+test('images: a visibility that changes while the image is compressed ends with one object, compressed, in its place', async () => {
+  const apart = await createTenant(service.api, admin);
+  const one = await createUser(service.api, apart.key);
+  const original = await photo(500, 400);
+  const changing = async (nth: number) => {
+    const visibility = nth % 2 ? 'public' : 'private';
+    const sent = await send(service.api, apart.key, imagesOf(one.id), original, { visibility });
+    expect(sent.status, sent.text).toBe(202);
+    const at = `/project/users/${one.id}/files/${sent.body.file_id}`;
+    // At another point of the job each time, up to where it is over.
+    await pause((nth * 7) % 300);
+    const other = nth % 2 ? 'private' : 'public';
+    expect((await service.api.put(at, apart.key, { visibility: other })).status).toBe(200);
+    const job = await settled(service.api, apart.key, sent.body.job_id);
+    expect(job.status).toBe('done');
+    return at;
+  };
+  for (let round = 0; round < 6; round += 1) {
+    const paths = await Promise.all(Array.from({ length: 10 }, (_, nth) => changing(round * 10 + nth)));
+    await until('every file is in its place', async () => {
+      await moveMisplaced(service.pakhus.deps, never);
+      const misplaced = await rowsOf(service.databaseUrl, 'select from files where visibility <> shelf');
+      return misplaced.length === 0;
+    });
+    for (const at of paths) {
+      const { file } = (await service.api.get(at, apart.key)).body;
+      const response = await fetch(file.url);
+      const { format } = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
+      expect([format, response.headers.get('content-type')]).toEqual(['webp', 'image/webp']);
+    }
+  }
+  await expectBalanced(service, apart.id);
 });
 
 test('images: kill -9 of the worker at any moment ends in done, once, with the sizes of the first original', async () => {

@@ -4,11 +4,13 @@
 // cleared by a removal, never both at once: a late removal would take a file that has come back.
 import type { Deps } from '../../contract/deps.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
-import { deliveryOf, waitForRemoval } from './files.objects.ts';
+import { deliveryOf, isCompressed, type PlacedObject, waitForRemoval } from './files.objects.ts';
 import {
+  claimAbandoned,
   deleteClaimed,
   extendClaim,
   type FileRow,
+  holdFile,
   insertDoomedCopy,
   listMisplaced,
   markMoved,
@@ -21,7 +23,7 @@ const leaseSeconds = 45;
 const claimSeconds = 30;
 const batchMax = 100;
 
-/** False when somebody else is at it, or the file has changed its mind meanwhile. */
+/** False when somebody else is at it, or the file has changed its mind or its bytes meanwhile. */
 export async function moveFile(deps: Deps, projectId: string, file: FileRow): Promise<boolean> {
   const to = file.visibility;
   const key = file.storage_key;
@@ -36,10 +38,22 @@ export async function moveFile(deps: Deps, projectId: string, file: FileRow): Pr
   } finally {
     clearInterval(renewal);
   }
-  const [moved] = await deps.db.query(markMoved(projectId, file.id, to, claimSeconds));
-  if (!moved) return false;
+  const moved = await deps.db.transaction(async (tx) => {
+    await tx.query(holdFile(projectId, file.id));
+    return tx.query(markMoved(projectId, file.id, to, isCompressed(file), claimSeconds));
+  });
+  if (moved.length === 0) {
+    await abandonObject(deps, { shelf: to, key, fileId: file.id });
+    return false;
+  }
   await waitForRemoval(removeLeftBehind(deps, otherShelf(to), key));
   return true;
+}
+
+/** Takes back an object that was written for a file which has meanwhile gone, or gone elsewhere. */
+export async function abandonObject(deps: Deps, { shelf, key, fileId }: PlacedObject): Promise<void> {
+  const [claimed] = await deps.db.query(claimAbandoned(shelf, key, fileId, claimSeconds));
+  if (claimed) await removeLeftBehind(deps, shelf, key);
 }
 
 /** Holds the claim as long as the removal lasts. */

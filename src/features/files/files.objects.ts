@@ -11,6 +11,7 @@ import {
   type FileRow,
   insertDoomed,
   insertDoomedRewrite,
+  postponeDoomed,
 } from './files.sql.ts';
 
 export interface PlacedObject {
@@ -35,6 +36,17 @@ export function createReservations(db: Database, graceSeconds: number): ReserveO
   );
 }
 
+/** An honest upload may take longer than the grace; its record is moved on as long as it lasts. */
+export function keepReserved(deps: Deps, { key, shelf }: PlacedObject): NodeJS.Timeout {
+  const graceSeconds = deps.settings.REAPER_GRACE_SECONDS;
+  const renew = () => {
+    deps.db.query(postponeDoomed(key, shelf, graceSeconds)).catch((error: unknown) => {
+      deps.log.warn({ err: error, key }, 'the record of an upload was not renewed');
+    });
+  };
+  return setInterval(renew, (graceSeconds * 1000) / 3).unref();
+}
+
 /** The same for an object that a file owns already and that is written again. False: it is being deleted. */
 export async function reserveRewrite(deps: Deps, { shelf, key, fileId }: PlacedObject): Promise<boolean> {
   const rows = await deps.db.query(
@@ -54,14 +66,13 @@ export const objectMetaOf = (name: string, type: string): ObjectMeta => ({
   contentDisposition: contentDisposition(name, type),
 });
 
+export const isCompressed = ({ compression }: Pick<FileRow, 'compression'>): boolean =>
+  compression?.status === 'done';
+
 /** As what a file is delivered: after compression its bytes are of another type than was uploaded. */
-export function deliveryOf({
-  name,
-  mime_type,
-  compression,
-}: Pick<FileRow, 'name' | 'mime_type' | 'compression'>): ObjectMeta {
-  if (compression?.status !== 'done' || compression.format === null) return objectMetaOf(name, mime_type);
-  return compressedMetaOf(name, compression.format);
+export function deliveryOf(file: Pick<FileRow, 'name' | 'mime_type' | 'compression'>): ObjectMeta {
+  const format = isCompressed(file) ? file.compression?.format : null;
+  return format ? compressedMetaOf(file.name, format) : objectMetaOf(file.name, file.mime_type);
 }
 
 export const compressedMetaOf = (name: string, format: string): ObjectMeta =>

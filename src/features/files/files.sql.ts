@@ -175,15 +175,29 @@ export const insertDoomedRewrite = (
 export const listMisplaced = (rowsMax: number): Sql => sql`
   select ${columns}, project_id from files where visibility <> shelf order by id limit ${rowsMax}`;
 
+/** Until the transaction ends the file is neither moved nor is its image job acknowledged. */
+export const holdFile = (projectId: string, fileId: string): Sql => sql`
+  select from files where id = ${fileId} and project_id = ${projectId} for no key update`;
+
 /**
- * Takes the copy as the file's object and dooms the one it leaves, if the file still wants to be there. The one
- * it leaves is claimed for the caller, who deletes it: until then no move brings the file back to that shelf.
+ * Takes the copy as the file's object and dooms the one it leaves, if the file still wants to be there and has
+ * not been compressed since the copy was made. The one it leaves is claimed for the caller, who deletes it:
+ * until then no move brings the file back to that shelf. Where a worker is about to write it again, its record
+ * stays the worker's.
  */
-export const markMoved = (projectId: string, fileId: string, to: Shelf, claimSeconds: number): Sql => sql`
+export const markMoved = (
+  projectId: string,
+  fileId: string,
+  to: Shelf,
+  compressed: boolean,
+  claimSeconds: number,
+): Sql => sql`
   with reached as (
     delete from doomed_objects d using files f
     where f.project_id = ${projectId} and f.id = ${fileId} and f.shelf <> ${to} and f.visibility = ${to}
       and d.storage_key = f.storage_key and d.shelf = ${to} and d.claimed_until is null
+      and ${compressed} = exists (select from compression_jobs j
+        where j.file_id = f.id and j.project_id = f.project_id and j.status = 'done')
     returning d.file_id),
   moved as (
     update files set shelf = ${to} where id = (select file_id from reached) and project_id = ${projectId}
@@ -191,8 +205,18 @@ export const markMoved = (projectId: string, fileId: string, to: Shelf, claimSec
   left_behind as (
     insert into doomed_objects (shelf, storage_key, file_id, due_at, claimed_until)
     select ${otherShelf(to)}, storage_key, id, now(), now() + make_interval(secs => ${claimSeconds}) from moved
-    on conflict (storage_key, shelf) do update set claimed_until = excluded.claimed_until)
+    on conflict (storage_key, shelf) do nothing)
   select storage_key from moved`;
+
+/**
+ * Claims a written object for removal by the caller, if it is still on record and no file owns it there: once it
+ * is claimed, none comes to own it any more.
+ */
+export const claimAbandoned = (shelf: Shelf, key: string, fileId: string, claimSeconds: number): Sql => sql`
+  update doomed_objects set claimed_until = now() + make_interval(secs => ${claimSeconds})
+  where storage_key = ${key} and shelf = ${shelf} and claimed_until is null
+    and not exists (select from files f where f.id = ${fileId} and f.storage_key = ${key} and f.shelf = ${shelf})
+  returning storage_key`;
 
 /** Whoever deletes a claimed object may take longer than the claim lasts. */
 export const extendClaim = (key: string, shelf: Shelf, claimSeconds: number): Sql => sql`

@@ -28,6 +28,7 @@ import {
 } from './files.checks.ts';
 import { gatherFields, noValues, valuesOf } from './files.meta.ts';
 import {
+  keepReserved,
   objectMetaOf,
   type PlacedObject,
   removeRefusedObject,
@@ -35,14 +36,7 @@ import {
   storageKeyOf,
 } from './files.objects.ts';
 import { type Intake, type ReceivedFile, takeIn } from './files.receive.ts';
-import {
-  type FileRow,
-  type FileValues,
-  type NewFile,
-  postponeDoomed,
-  type StoreOutcome,
-  storeFile,
-} from './files.sql.ts';
+import { type FileRow, type FileValues, type NewFile, type StoreOutcome, storeFile } from './files.sql.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
 export interface UploadInput extends FileMetaInput {
@@ -254,17 +248,6 @@ async function place(
   await removeRefusedObject(deps, arrived);
   attempt.written.delete(arrived);
   return object;
-}
-
-/** An honest upload may take longer than the grace; its record is moved on as long as it lasts. */
-function keepReserved(deps: Deps, { key, shelf }: PlacedObject): NodeJS.Timeout {
-  const graceSeconds = deps.settings.REAPER_GRACE_SECONDS;
-  const renew = () => {
-    deps.db.query(postponeDoomed(key, shelf, graceSeconds)).catch((error: unknown) => {
-      deps.log.warn({ err: error, key }, 'the record of an upload was not renewed');
-    });
-  };
-  return setInterval(renew, (graceSeconds * 1000) / 3).unref();
 }
 
 function inputOf<Input extends UploadInput>(kind: UploadKind<Input>, form: FormFields): Input {

@@ -14,10 +14,12 @@ import type { Deps } from '../../contract/deps.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { ImageRefused } from '../../platform/images/image-engine.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
-import { compressedMetaOf, type PlacedObject, reserveRewrite } from '../files/files.objects.ts';
+import { abandonObject } from '../files/files.move.ts';
+import { compressedMetaOf, keepReserved, type PlacedObject, reserveRewrite } from '../files/files.objects.ts';
 import type { CompressionOrder } from './images.service.ts';
 import {
   claimJob,
+  findShelf,
   type JobResult,
   markDone,
   markFailed,
@@ -56,8 +58,24 @@ async function attempt(
     await replaceOriginal(deps, projectId, job, input, join(folder, 'output'), signal);
   else if (!job.result_sha256?.equals(found))
     throw new ImageRefused('The stored object is not the image that was uploaded');
-  await deps.db.query(markDone(projectId, job.id, job.shelf));
+  const [done] = await deps.db.query(markDone(projectId, job.id, job.file_id, job.shelf));
+  if (done) return;
+  await abandonObject(deps, objectOf(job));
+  throw new FileMoved();
 }
+
+/** The file went to another shelf while its image was in the works, or is gone. */
+class FileMoved extends Error {
+  constructor() {
+    super('The file has moved meanwhile');
+  }
+}
+
+const objectOf = ({ shelf, storage_key, file_id }: WorkRow): PlacedObject => ({
+  shelf,
+  key: storage_key,
+  fileId: file_id,
+});
 
 /** Resolves to the sha256 of the object that is there now. */
 async function download(deps: Deps, job: WorkRow, path: string, signal: AbortSignal): Promise<Buffer> {
@@ -83,18 +101,18 @@ async function replaceOriginal(
 ): Promise<void> {
   const image = await deps.images.compress(input, output, job.recipe, signal);
   const result: JobResult = { ...image, sha256: await sha256Of(output) };
-  const object: PlacedObject = { shelf: job.shelf, key: job.storage_key, fileId: job.file_id };
-  if (!(await reserveRewrite(deps, object))) return;
+  const object = objectOf(job);
+  if (!(await reserveRewrite(deps, object))) throw new FileMoved();
   const [noted] = await deps.db.query(noteResult(projectId, job.id, job.shelf, result));
-  // The file is gone, or has moved: what is on record as doomed is what it left.
-  if (!noted) return;
-  await deps.objects.put(
-    job.shelf,
-    job.storage_key,
-    createReadStream(output),
-    compressedMetaOf(job.file_name, image.format),
-    signal,
-  );
+  if (!noted) {
+    await abandonObject(deps, object);
+    throw new FileMoved();
+  }
+  const renewal = keepReserved(deps, object);
+  const meta = compressedMetaOf(job.file_name, image.format);
+  await deps.objects
+    .put(object.shelf, object.key, createReadStream(output), meta, signal)
+    .finally(() => clearInterval(renewal));
 }
 
 async function sha256Of(path: string): Promise<Buffer> {
@@ -113,13 +131,19 @@ async function settleFailure(
 ): Promise<void> {
   const { jobId, projectId } = order;
   if (error instanceof ImageRefused) return fail(deps, order, error.message);
-  const stopping = signal.aborted;
-  if (!stopping && job.attempts >= deps.settings.IMAGE_MAX_ATTEMPTS)
+  // A try does not count that a graceful stop has cut short, or a move: nothing is wrong with the image.
+  const excused = signal.aborted || error instanceof FileMoved || (await hasMoved(deps, projectId, job));
+  if (!excused && job.attempts >= deps.settings.IMAGE_MAX_ATTEMPTS)
     return fail(deps, order, publicReason(error));
-  // A try that a graceful stop has cut short does not count.
-  await deps.db.query(markPending(projectId, jobId, stopping ? job.attempts - 1 : job.attempts));
+  await deps.db.query(markPending(projectId, jobId, excused ? job.attempts - 1 : job.attempts));
   deps.log.warn({ err: error, job_id: jobId, attempts: job.attempts }, 'an image job will be tried again');
   throw error;
+}
+
+/** Then its object may have gone from under the worker's hands. */
+async function hasMoved(deps: Deps, projectId: string, job: WorkRow): Promise<boolean> {
+  const [file] = await deps.db.query<{ shelf: string }>(findShelf(projectId, job.file_id));
+  return file?.shelf !== job.shelf;
 }
 
 const publicReason = (error: unknown): string =>

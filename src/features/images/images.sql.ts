@@ -70,17 +70,25 @@ export const noteResult = (projectId: string, jobId: string, shelf: Shelf, resul
     and f.shelf = ${shelf}
   returning j.id`;
 
-/** The file owns its new object: done, and off the record, in one step. */
-export const markDone = (projectId: string, jobId: string, shelf: Shelf): Sql => sql`
-  with done as (
+/**
+ * The file owns its new object: done, and off the record, in one step. Nothing when the file is gone or has
+ * moved; its row is locked, so that a move either comes before or sees the job done.
+ */
+export const markDone = (projectId: string, jobId: string, fileId: string, shelf: Shelf): Sql => sql`
+  with held as (
+    select id, storage_key from files
+    where id = ${fileId} and project_id = ${projectId} and shelf = ${shelf} for no key update),
+  done as (
     update compression_jobs j set status = 'done', error = null, updated_at = now()
-    from files f
-    where j.project_id = ${projectId} and j.id = ${jobId} and f.id = j.file_id and f.project_id = j.project_id
-      and f.shelf = ${shelf}
+    from held f
+    where j.project_id = ${projectId} and j.id = ${jobId} and f.id = j.file_id
     returning j.id, f.storage_key),
   kept as (delete from doomed_objects d using done where d.storage_key = done.storage_key and d.shelf = ${shelf}
     and d.claimed_until is null)
   select id from done`;
+
+export const findShelf = (projectId: string, fileId: string): Sql => sql`
+  select shelf from files where id = ${fileId} and project_id = ${projectId}`;
 
 export const markPending = (projectId: string, jobId: string, attempts: number): Sql => sql`
   update compression_jobs set status = 'pending', attempts = ${attempts}, updated_at = now()
