@@ -5,7 +5,8 @@ const folderLengthMax = 512;
 /** The folder as it is kept, or a sentence that says what is wrong with it. */
 export function readFolder(given: string): { folder: string } | { fault: string } {
   const folder = given.replace(/^\/+|\/+$/g, '');
-  if (folder.length > folderLengthMax) return { fault: `must have at most ${folderLengthMax} characters` };
+  if ([...folder].length > folderLengthMax)
+    return { fault: `must have at most ${folderLengthMax} characters` };
   if (/\p{Cc}/u.test(folder)) return { fault: 'must not contain control characters' };
   const segments = folder === '' ? [] : folder.split('/');
   if (segments.some((segment) => segment === '')) return { fault: 'must not contain empty segments' };

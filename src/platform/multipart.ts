@@ -24,12 +24,13 @@ const limits = { fields: 64, parts: 66, fieldSize: 64 * 1024, headerPairs: 32, h
 
 /**
  * Resolves to the fields when the whole form has been read. `takeFile` is called as the part named
- * `fileField` begins and must see to it that its stream is read to the end.
+ * `fileField` begins and must see to it that its stream is read to the end; it is shown the fields that came
+ * before, and those that still come.
  */
 export function readForm(
   request: IncomingMessage,
   fileField: string,
-  takeFile: (part: FilePart) => void,
+  takeFile: (part: FilePart, fields: FormFields) => void,
   signal: AbortSignal,
 ): Promise<FormFields> {
   const parser = parserOf(request, fileField);
@@ -55,7 +56,7 @@ export function readForm(
         if (files > 1) {
           fault ??= formFault(fileField, 'is given more than once: send exactly one file', 'count');
           stream.resume();
-        } else takeFile({ filename, contentType, stream });
+        } else takeFile({ filename, contentType, stream }, fields);
       },
     );
     const tooMany = () => {

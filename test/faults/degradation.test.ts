@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Api, Reply } from '../support/api.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
-import { expectBalanced, objectsOf, reapAll } from '../support/ledger.ts';
+import { expectBalanced, objectsOf, reapUntilDone } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
 import { makeBuckets, type S3Server, testS3Server } from '../support/s3-server.ts';
@@ -146,7 +146,7 @@ describe('PostgreSQL', () => {
       const download = await fetch(file.url);
       expect(sha256(Buffer.from(await download.arrayBuffer()))).toBe(digest);
     }
-    await reapAll(watcher);
+    await reapUntilDone(watcher);
     await expectBalanced(watcher, id);
   });
 
@@ -187,7 +187,7 @@ describe('PostgreSQL', () => {
     proxy.speak();
     await until('it works again', () => works(service, key), recoveryMs);
     expect((await upload(api, key, path, bytesOf(2_000))).status).toBe(201);
-    await reapAll(watcher);
+    await reapUntilDone(watcher);
     await expectBalanced(watcher, id);
   });
 
@@ -201,7 +201,7 @@ describe('PostgreSQL', () => {
     ]);
     expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([200, 201]));
     proxy.delay(0);
-    await reapAll(service);
+    await reapUntilDone(service);
     await expectBalanced(service, id);
   });
 });
@@ -321,7 +321,7 @@ describe.skipIf(!s3)('the store', () => {
       recoveryMs,
     );
     expect((await api.get('/health')).body.checks.storage).toBe('ok');
-    await reapAll(service);
+    await reapUntilDone(service);
     await expectBalanced(service, id);
   });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
-import { doomedOf, expectBalanced, objectsOf, placesOf, reapAll } from '../support/ledger.ts';
+import { doomedOf, expectBalanced, objectsOf, placesOf, reapUntilDone } from '../support/ledger.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import {
   adminSession,
@@ -105,7 +105,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     const { body } = await service.api.get(`${tenant.path}/storage`, tenant.key);
     expect(body.storageUsed).toBeLessThanOrEqual(storageLimit);
     expect(body.storageAvailable).toBeLessThan(700 << 10);
-    await reapAll(service);
+    await reapUntilDone(service);
     await expectBalanced(service, tenant.id);
   });
 
@@ -137,7 +137,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       return nth % 3 === 1 ? service.api.put(at, tenant.key, { visibility: 'public' }) : made;
     });
     expect(replies.filter((reply) => reply.status >= 400).map((reply) => reply.text)).toEqual([]);
-    await reapAll(service);
+    await reapUntilDone(service);
     await expectBalanced(service, tenant.id);
   });
 
@@ -161,7 +161,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       return { counts, interference: interference as Reply };
     };
     const settle = async (tenant: Tenant) => {
-      await reapAll(service);
+      await reapUntilDone(service);
       await expectBalanced(service, tenant.id);
     };
 
@@ -195,7 +195,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
           service.api.delete(`/admin/projects/${tenant.id}`, admin),
         );
         expect(interference.status, interference.text).toBe(204);
-        await reapAll(service);
+        await reapUntilDone(service);
         expect(await objectsOf(service, tenant.id)).toEqual([]);
         expect(await doomedOf(service, tenant.id)).toBe(0);
         const left = await rowsOf(

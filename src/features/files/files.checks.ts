@@ -32,14 +32,17 @@ export function refusedTypeOf(user: Subject, { declared, detected }: FileFacts):
   return detected !== null && !isAllowedType(detected, allowed) ? detected : null;
 }
 
-/** Type, then size, then room: the order in which an upload is refused. */
-export function refuseUnfit(user: Subject, facts: FileFacts, file: ReceivedFile, bytesMax: number): void {
+export function refuseType(user: Subject, facts: FileFacts): void {
   const refused = refusedTypeOf(user, facts);
   if (refused !== null) {
     throw new PakhusError('MIME_NOT_ALLOWED', `The plan does not allow files of type ${refused}`, {
       details: { declared: facts.declared, detected: facts.detected, allowed: user.plan?.allowedMimes ?? [] },
     });
   }
+}
+
+/** The plan's size before the room that is left. */
+export function refuseSize(user: Subject, file: ReceivedFile, bytesMax: number): void {
   if (file.size > bytesMax) {
     throw new PakhusError('FILE_TOO_LARGE', `A file may have at most ${bytesMax} bytes here`, {
       details: { bytes_max: bytesMax },

@@ -26,13 +26,21 @@ export function gatherFields(
 ): Record<string, unknown> {
   const gathered: Record<string, unknown> = readMeta(form);
   for (const name of names) {
-    const values = form.get(name) ?? form.get(snakeOf(name)) ?? form.get(camelOf(name));
-    if (values === undefined) continue;
-    if (name === 'tags') gathered[name] = readList(values);
-    else if (name === 'metadata') gathered[name] = readJson(name, values.at(-1) ?? '');
-    else gathered[name] = numbers.includes(name) ? readNumber(values.at(-1) ?? '') : values.at(-1);
+    // Every spelling that is there, so that validation can tell when they say different things.
+    const spellings = [...new Set([name, snakeOf(name), camelOf(name)])];
+    const given = spellings.filter((spelling) => form.has(spelling));
+    if (given.length > 0) for (const spelling of spellings) delete gathered[spelling];
+    for (const spelling of given)
+      gathered[spelling] = readField(name, form.get(spelling) ?? [], numbers.includes(name));
   }
   return gathered;
+}
+
+function readField(name: string, values: readonly string[], isNumber: boolean): unknown {
+  if (name === 'tags') return readList(values);
+  const last = values.at(-1) ?? '';
+  if (name === 'metadata') return readJson(name, last);
+  return isNumber ? readNumber(last) : last;
 }
 
 /** A form knows only text. What is no number stays text, and validation says so. */
@@ -56,20 +64,20 @@ function readJson(path: string, text: string): unknown {
 }
 
 /** `["a","b"]`, `a,b`, or the field repeated. */
-function readList(values: readonly string[]): unknown {
-  const [only = ''] = values;
-  if (values.length === 1 && only.trim().startsWith('[')) return readJson('tags', only);
-  return values
-    .flatMap((value) => value.split(','))
-    .map((tag) => tag.trim())
-    .filter(Boolean);
-}
+const readList = (values: readonly string[]): unknown[] =>
+  values.flatMap((value) => (value.trim().startsWith('[') ? readJson('tags', value) : tagsIn(value)));
+
+/** Tags as a list in one text. */
+export const tagsIn = (text: string): string[] => trimmed(text.split(','));
+
+/** As a filter looks for them. */
+const trimmed = (tags: readonly string[]): string[] => tags.map((tag) => tag.trim()).filter(Boolean);
 
 /** The values in force after `input`: what it does not name stays, and null clears. */
 export function valuesOf(before: FileValues, input: FileMetaInput): FileValues {
   return {
     folder: input.folder === undefined ? before.folder : folderOf(input.folder ?? ''),
-    tags: input.tags === undefined ? before.tags : [...new Set(input.tags ?? [])],
+    tags: input.tags === undefined ? before.tags : [...new Set(trimmed(input.tags ?? []))],
     classifier: input.classifier === undefined ? before.classifier : input.classifier,
     metadata: input.metadata === undefined ? before.metadata : metadataOf(input.metadata ?? {}),
     visibility: input.visibility ?? before.visibility,

@@ -5,7 +5,7 @@ import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readMediaType } from '../../kernel/media-type.ts';
 import { countFor } from '../stats/stats.count.ts';
-import { folderOf } from './files.meta.ts';
+import { folderOf, tagsIn } from './files.meta.ts';
 import { storageKeyOf, urlOf } from './files.objects.ts';
 import { serveObject } from './files.serve.ts';
 import {
@@ -55,7 +55,7 @@ const FileQuery = Type.Object({
   mime_type: Type.Optional(
     Type.String({
       maxLength: 127,
-      pattern: '^[^/\\s]+/[^/\\s]+$',
+      pattern: '^[\\w!#$&^.+-]+/(\\*|[\\w!#$&^.+-]+)(;\\S*)?$',
       description: 'A type, or type/* for a family.',
       examples: ['image/*'],
     }),
@@ -113,14 +113,7 @@ export const fileRoutes = [
       const filter = {
         space: visibleSpace(actor, space_id),
         ...(folder === undefined ? {} : { folder: folderOf(folder, 400) }),
-        ...(tags === undefined
-          ? {}
-          : {
-              tags: tags
-                .flatMap((text) => text.split(','))
-                .map((tag) => tag.trim())
-                .filter(Boolean),
-            }),
+        ...(tags === undefined ? {} : { tags: tags.flatMap(tagsIn) }),
         ...(classifier === undefined ? {} : { classifier }),
         ...(mime_type === undefined
           ? {}

@@ -33,7 +33,7 @@ export const fileNotFound = () => new PakhusError('NOT_FOUND', 'There is no such
 /** What of a user's files the caller sees, narrowed by what it asks for. A space token sees its own space. */
 export function visibleSpace(actor: TenantActor, wanted?: string): SpaceFilter {
   if (actor.kind === 'space') {
-    if (wanted !== undefined && wanted !== actor.spaceId)
+    if (wanted !== undefined && wanted.toLowerCase() !== actor.spaceId)
       throw new PakhusError('NOT_FOUND', 'There is no such space of this user');
     return { spaceId: actor.spaceId };
   }

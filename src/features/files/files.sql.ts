@@ -225,6 +225,9 @@ export const extendClaim = (key: string, shelf: Shelf, claimSeconds: number): Sq
 
 export const otherShelf = (shelf: Shelf): Shelf => (shelf === 'public' ? 'private' : 'public');
 
+export const findSpaceOfUser = (projectId: string, userId: string, spaceId: string): Sql => sql`
+  select active from spaces where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId}`;
+
 export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
   select outcome, stored_at from store_file(
     row(${file.id}::uuid, ${file.projectId}::uuid, ${file.userId}::uuid, ${file.spaceId}::uuid, ${file.name}::text,
@@ -258,6 +261,11 @@ export interface FileFilter {
 export const findFile = (projectId: string, userId: string, space: SpaceFilter, fileId: string): Sql => sql`
   select ${columns} from files
   where id = ${fileId} and project_id = ${projectId} and user_id = ${userId}${inSpace(space)}`;
+
+export type DeliveredRow = Pick<FileRow, 'name' | 'mime_type' | 'compression'>;
+
+export const findDelivered = (projectId: string, fileId: string): Sql => sql`
+  select ${columns} from files where id = ${fileId} and project_id = ${projectId}`;
 
 /** One row, whatever the page holds: a hundred rows would cost more to receive than to find. */
 export const listFiles = (

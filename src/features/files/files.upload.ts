@@ -22,7 +22,8 @@ import {
   factsOf,
   refusalOf,
   refusedTypeOf,
-  refuseUnfit,
+  refuseSize,
+  refuseType,
   roomOf,
   verifyDigests,
 } from './files.checks.ts';
@@ -36,11 +37,18 @@ import {
   storageKeyOf,
 } from './files.objects.ts';
 import { type Intake, type ReceivedFile, takeIn } from './files.receive.ts';
-import { type FileRow, type FileValues, type NewFile, type StoreOutcome, storeFile } from './files.sql.ts';
+import {
+  type FileRow,
+  type FileValues,
+  findSpaceOfUser,
+  type NewFile,
+  type StoreOutcome,
+  storeFile,
+} from './files.sql.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
 export interface UploadInput extends FileMetaInput {
-  readonly space_id?: string;
+  readonly space_id?: string | null;
   readonly sha256?: string;
 }
 
@@ -55,7 +63,7 @@ export interface UploadKind<Input extends UploadInput> {
   /** Those of them that are numbers. */
   readonly numberFields?: readonly string[];
   readonly validate: Validator;
-  /** A last look at what is about to be stored. */
+  /** Whether it is of a type that belongs here at all. */
   check?(facts: FileFacts): void;
   commit(deps: Deps, file: NewFile, input: Input, audit: AuditStamp): Promise<CommitResult>;
 }
@@ -134,11 +142,13 @@ async function receiveAndStore<Input extends UploadInput>(
   const { form, part, file, streamed } = await receive(attempt, kind.fileField, bytesMax, call.raw, signal);
   const input = inputOf(kind, form);
   const values = valuesOf(noValues, input);
+  if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
   const facts = await factsOf(user, part, file.head);
-  refuseUnfit(user, facts, file, bytesMax);
+  refuseType(user, facts);
+  kind.check?.(facts);
+  refuseSize(user, file, bytesMax);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
-  kind.check?.(facts);
   const object = await place(attempt, arrived, file, facts, values);
   const row = rowOf(actor, user, input, values, facts, file, object);
   attempt.committing = true;
@@ -147,6 +157,16 @@ async function receiveAndStore<Input extends UploadInput>(
   if (outcome !== 'stored') throw refusalOf(outcome);
   countFor(deps, actor, user.id, { uploads: 1, bytes_in: file.size });
   return fileRowOf(row, stored_at);
+}
+
+/** Before the file itself is judged; the commit looks again. */
+async function refuseAbsentSpace(
+  { deps, user }: Attempt,
+  { projectId }: TenantActor,
+  spaceId: string,
+): Promise<void> {
+  const [space] = await deps.db.read<{ active: boolean }>(findSpaceOfUser(projectId, user.id, spaceId));
+  if (!space?.active) throw refusalOf(space ? 'inactive space' : 'no space');
 }
 
 interface Received {
@@ -172,14 +192,14 @@ async function receive(
   const whole = readForm(
     raw,
     fileField,
-    (given) => {
+    (given, fields) => {
       part = given;
       const taken = takeIn(given, Math.min(bytesMax, roomOf(attempt.user)), (body, head) => {
         streamed = storeWhileArriving(attempt, given, body, head);
         attempt.streaming = streamed;
         streamed.then((object) => object === null && taken.drop(), taken.drop);
       });
-      taken.overrun.then(() => patienceLost.resolve(new Map()));
+      taken.overrun.then(() => patienceLost.resolve(fields));
       intake = taken;
     },
     signal,

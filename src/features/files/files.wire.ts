@@ -45,7 +45,7 @@ export const FileMeta = Type.Object({
 /** What a form may say beside the file itself. */
 export const uploadFields = {
   ...FileMeta.properties,
-  space_id: Type.Optional(Uuid),
+  space_id: Type.Optional(Nullable(Uuid)),
   sha256: Type.Optional(Sha256),
 };
 

@@ -236,7 +236,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
         async () => {
           signal?.throwIfAborted();
           if (range) assertRange(range);
-          const fd = await openObject(pathOf(shelf, key));
+          const fd = await openObject(pathOf(shelf, key), range?.etag);
           return fs.createReadStream('', {
             fd,
             fs: faultTellingFs,
@@ -353,10 +353,11 @@ async function guard<T>(what: string, run: () => Promise<T>, isCallers?: () => b
   }
 }
 
-async function openObject(target: string): Promise<number> {
+async function openObject(target: string, etag?: string): Promise<number> {
   try {
     const fd = await openFd(target, O_RDONLY);
-    if (fs.fstatSync(fd).isFile()) return fd;
+    const stats = fs.fstatSync(fd, { bigint: true });
+    if (stats.isFile() && (etag === undefined || describe(stats).etag === etag)) return fd;
     closeQuietly(fd);
   } catch (error) {
     if (!isAbsent(error)) throw error;

@@ -45,13 +45,13 @@ export interface ObjectStore {
     signal?: AbortSignal,
   ): Promise<StoredObject>;
   /**
-   * Rejects with NOT_FOUND when there is none. `range` is inclusive at both ends, and as much of it is read
-   * as exists. The stream must be read or destroyed. A store that fails half way ends it with an outage.
+   * Rejects with NOT_FOUND when there is none, and when its etag is another than the one asked for. `range` is
+   * inclusive at both ends, and as much of it is read as exists. The stream must be read or destroyed. A store that fails half way ends it with an outage.
    */
   get(
     shelf: Shelf,
     key: string,
-    range?: { start: number; end: number },
+    range?: { start: number; end: number; etag?: string },
     signal?: AbortSignal,
   ): Promise<Readable>;
   /** Null when there is none. The disk store does not keep the type and disposition: it gives harmless ones. */

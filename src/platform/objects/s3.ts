@@ -188,13 +188,16 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         'get',
         async () => {
           if (range) assertRange(range);
-          const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end}` } : {};
+          const headers: Record<string, string> = {
+            ...(range && { range: `bytes=${range.start}-${range.end}` }),
+            ...(range?.etag !== undefined && { 'if-match': range.etag }),
+          };
           try {
             const call: S3Call = { method: 'GET', ...addressOf(shelf, key), headers, signal };
             return new GuardedBody(await client.open(call), signal);
           } catch (error) {
             if (error instanceof S3Fault && error.status === 416) return Readable.from([]);
-            if (isAbsent(error)) throw notFound();
+            if (isAbsent(error) || (error instanceof S3Fault && error.status === 412)) throw notFound();
             throw error;
           }
         },
@@ -244,16 +247,14 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         }
       }),
 
-    downloadUrl(shelf, key, { contentType, contentDisposition, expiresInSeconds }) {
+    // The type is not signed: the object has its own, which is the right one also after it was compressed.
+    downloadUrl(shelf, key, { contentDisposition, expiresInSeconds }) {
       if (expiresInSeconds > presignSecondsMax) throw new Error('S3 signs for at most 7 days');
       const { bucket } = addressOf(shelf, key);
       return client.presignGet(
         bucket,
         key,
-        [
-          ['response-content-disposition', contentDisposition],
-          ['response-content-type', contentType],
-        ],
+        [['response-content-disposition', contentDisposition]],
         expiresInSeconds,
       );
     },
