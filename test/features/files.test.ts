@@ -376,6 +376,22 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await expectBalanced(service, own.id);
     });
 
+    const odt = 'application/vnd.oasis.opendocument.text';
+    test.each<[string, Buffer | string]>([
+      ['text/csv', Buffer.from('\ufeffnavn;beløb\r\n', 'utf16le')],
+      ['text/plain', 'MZ is short for Milizia'],
+      ['text/plain', 'BMW kører på æbler'],
+      [odt, Buffer.concat([Buffer.from('504b0304140000000000', 'hex'), Buffer.alloc(5000)])],
+      ['text/xml', '<?xml version="1.0"?>\n<p>x</p>'],
+      ['text/markdown', '<p align="center">hi</p>\n# T'],
+      ['image/x-png', png],
+    ])('files.upload: %s stands where the bytes prove nothing against it', async (type, bytes) => {
+      const { send } = await underPlan({ allowedMimes: [type] });
+      const reply = await send(bytes, { type });
+      expect(reply.status, reply.text).toBe(201);
+      expect(reply.body.file.mimeType).toBe(type);
+    });
+
     test.each([100, 300 << 10])(
       'files.upload: %i bytes fit a plan of as many, and one more is FILE_TOO_LARGE',
       async (maxFileSize) => {

@@ -1,6 +1,7 @@
 // What an upload must fulfil, and what it is told when it does not.
 import type { Subject } from '../../contract/subject.ts';
 import { invalid, outage, PakhusError } from '../../kernel/error.ts';
+import { contradicts } from '../../kernel/media-kinship.ts';
 import { isAllowedType, readMediaType } from '../../kernel/media-type.ts';
 import { isStorableText } from '../../kernel/text.ts';
 import { detectMediaType, sniffedBytes } from '../../platform/media-detect.ts';
@@ -25,11 +26,15 @@ export async function factsOf(user: Subject, part: FilePart, head: Buffer): Prom
   };
 }
 
-/** The type that the plan does not allow: the declared one, or the one that the bytes prove. */
+/**
+ * The type that the plan does not allow: the declared one, or the one that the bytes prove. A proof that agrees
+ * with the declared type, under another name or less precisely, is not a second type.
+ */
 export function refusedTypeOf(user: Subject, { declared, detected }: FileFacts): string | null {
   const allowed = user.plan?.allowedMimes ?? [];
   if (!isAllowedType(declared, allowed)) return declared;
-  return detected !== null && !isAllowedType(detected, allowed) ? detected : null;
+  if (detected === null || isAllowedType(detected, allowed)) return null;
+  return contradicts(declared, detected) ? detected : null;
 }
 
 export function refuseType(user: Subject, facts: FileFacts): void {
