@@ -9,18 +9,23 @@ import { isoOf } from '../../kernel/clock.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
 
 const ActorType = Choice(['admin', 'project', 'integration']);
-const Moment = Type.String({
-  format: 'moment',
-  description: 'A date, or a date and time with its offset.',
-  examples: ['2026-01-31T12:00:00Z'],
-});
+const Moment = (description: string) =>
+  Type.String({
+    format: 'moment',
+    description: `${description} A date, or a date and time with its offset; a date stands for 00:00 UTC, when that day begins.`,
+    examples: ['2026-01-31T12:00:00Z'],
+  });
 
 const filterFields = {
   action: Type.Optional(Choice(auditActions)),
   user_id: Type.Optional(Uuid),
   actor_type: Type.Optional(ActorType),
-  from: Type.Optional(Moment),
-  to: Type.Optional(Moment),
+  from: Type.Optional(Moment('Rows of this moment and later.')),
+  to: Type.Optional(
+    Moment(
+      'Rows up to this moment and of it. Given as a date, it leaves that day out: for the whole of it, name the next one.',
+    ),
+  ),
   ...pageQuery(50),
 };
 
