@@ -43,14 +43,28 @@ export interface RouteShape {
   readonly multipart?: true;
   /** Counts against the login limiter of the client's address. */
   readonly loginLimited?: true;
-  /** With a content type of its own, the handler answers with bytes. */
-  readonly returns: {
-    readonly status: 200 | 201 | 202 | 204;
-    readonly body?: TSchema;
-    readonly contentType?: string;
-  };
+  /** What the handler reads out of the request by itself: documented, and not validated before it. */
+  readonly reads?: { readonly query?: TObject; readonly headers?: TObject };
+  readonly returns: AnswerShape & { readonly status: 200 | 201 | 202 | 204 };
+  /** Answers that are no error and still have a status of their own, which the handler sets. */
+  readonly also?: Readonly<Record<number, AnswerShape & { readonly description: string }>>;
   /** What it can answer beyond what its guards and its validation can. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors: readonly (ErrorCode | ErrorAnswer)[];
+}
+
+/** With a content type of its own, the handler answers with bytes. */
+export interface AnswerShape {
+  readonly body?: TSchema;
+  readonly contentType?: string;
+  /** Beside the headers that follow from the guards. */
+  readonly headers?: TObject;
+}
+
+/** An error under another status than the usual one of its code. */
+export interface ErrorAnswer {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly headers?: TObject;
 }
 
 type StaticOr<Schema, Otherwise> = Schema extends TSchema ? Static<Schema> : Otherwise;

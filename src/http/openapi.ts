@@ -1,9 +1,18 @@
 // The OpenAPI 3.1 document, from the route table. TypeBox schemas are JSON Schema already; what is added here
-// is the outline: paths, security, and the errors that follow from a route's guards.
+// is the outline: paths, security, headers, and the errors that follow from a route's guards.
 import type { FastifyInstance } from 'fastify';
-import type { TSchema } from 'typebox';
-import { isPublic, type Route } from '../contract/route.ts';
+import type { TObject, TSchema } from 'typebox';
+import { type AnswerShape, isPublic, type Route } from '../contract/route.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
+import {
+  errorResponse,
+  errorSchema,
+  headersOf,
+  issueSchema,
+  rateHeaders,
+  sharedHeaders,
+  sharedResponses,
+} from './openapi-errors.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 type Json = Record<string, unknown>;
@@ -21,19 +30,19 @@ export function openApiDocument(version: string): Json {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [endpoint.route.method.toLowerCase()]: operationOf(endpoint) };
   }
-  return {
+  return shown({
     openapi: '3.1.0',
     info: {
       title: 'Pakhus',
       version,
       summary: 'Multi-tenant file storage',
       description:
-        'Request fields are accepted in camelCase and in snake_case. Lists are paged with `limit` and `cursor`. Every error has the shape of `Error`.',
+        'Request fields are accepted in camelCase and in snake_case. Lists are paged with `limit` and `cursor`. Every error has the shape of `Error`. Every answer carries X-Request-Id, and every answer to a caller that is limited, errors included, the three X-RateLimit headers.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: apiPrefix }],
-    tags: [...new Set(endpoints.map(tagOf))].map((name) => ({ name })),
-    paths,
+    tags: [...new Set([...endpoints.map(tagOf), pagesTag])].map((name) => ({ name })),
+    paths: { ...paths, ...pages },
     components: {
       securitySchemes: {
         bearer: {
@@ -48,35 +57,53 @@ export function openApiDocument(version: string): Json {
           description: 'The session cookie that login sets.',
         },
       },
-      schemas: { Error: errorSchema },
-      headers: rateHeaders,
+      schemas: { Error: errorSchema, Issue: issueSchema },
+      headers: sharedHeaders,
+      responses: sharedResponses,
     },
-  };
+  }) as Json;
 }
 
-const errorSchema: Json = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'details'],
-      properties: {
-        code: { type: 'string', enum: Object.keys(errorStatus) },
-        message: { type: 'string', description: 'Says what to do differently.' },
-        details: {
-          type: 'object',
-          description: 'With `issues`, a list of {path, message, code}, for validation errors.',
-        },
-      },
+/** A schema may show another bound than the one it checks: `x-shown` holds what replaces it here. */
+function shown(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(shown);
+  if (typeof part !== 'object' || part === null) return part;
+  const { 'x-shown': instead, ...rest } = part as Json;
+  return Object.fromEntries(
+    Object.entries({ ...rest, ...(instead as Json | undefined) }).map(([name, inner]) => [
+      name,
+      shown(inner),
+    ]),
+  );
+}
+
+const pagesTag = 'reference';
+
+const pageOf = (name: string, summary: string, media: Json): Json => ({
+  get: {
+    operationId: `${pagesTag}.${name}`,
+    tags: [pagesTag],
+    summary,
+    security: [],
+    responses: {
+      200: { description: 'Done', headers: headersOf(), content: media },
+      500: errorResponse(500, ['INTERNAL_ERROR']),
     },
   },
-};
+});
 
-const rateHeaders: Json = {
-  'X-RateLimit-Limit': { description: 'Requests in a window.', schema: { type: 'integer' } },
-  'X-RateLimit-Remaining': { description: 'What is left of them.', schema: { type: 'integer' } },
-  'X-RateLimit-Reset': { description: 'When the window ends, in unix seconds.', schema: { type: 'integer' } },
+const html: Json = { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } };
+
+/** Served beside the table: what is written for its readers. */
+const pages: Readonly<Record<string, Json>> = {
+  '/openapi.json': pageOf('document', 'This document', {
+    'application/json': {
+      schema: { type: 'object', required: ['openapi', 'info', 'paths'], additionalProperties: true },
+      example: { openapi: '3.1.0', info: { title: 'Pakhus', version: '1.0.0' }, paths: {} },
+    },
+  }),
+  '/reference': pageOf('page', 'This document for people, to read and to try out', html),
+  '/docs': pageOf('docs', 'The same page as /reference', html),
 };
 
 const tagOf = ({ route }: Endpoint): string => route.id.split('.', 1)[0] ?? '';
@@ -92,7 +119,7 @@ function operationOf(endpoint: Endpoint): Json {
     security: isPublic(route.access) ? [] : [{ bearer: [] }, { cookie: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body ? { requestBody: requestBodyOf(route, route.body) } : {}),
-    responses: { [route.returns.status]: successOf(route), ...errorsOf(endpoint) },
+    responses: { ...errorsOf(endpoint), ...successesOf(route) },
   };
 }
 
@@ -113,14 +140,23 @@ function parametersOf({ route, subjectBy }: Endpoint): Json[] {
   const inPath = Object.entries(route.params?.properties ?? {}).map(([name, schema]) =>
     pathParameter(name, schema, exampleOf(schema)),
   );
-  const required = new Set<string>(route.query?.required ?? []);
-  const inQuery = Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
+  return [
+    ...subject,
+    ...inPath,
+    ...parametersIn('query', route.query),
+    ...parametersIn('query', route.reads?.query),
+    ...parametersIn('header', route.reads?.headers),
+  ];
+}
+
+function parametersIn(place: 'query' | 'header', fields: TObject | undefined): Json[] {
+  const required = new Set<string>(fields?.required ?? []);
+  return Object.entries(fields?.properties ?? {}).map(([name, schema]) => ({
     name,
-    in: 'query',
+    in: place,
     required: required.has(name) && !('default' in (schema as Json)),
     schema,
   }));
-  return [...subject, ...inPath, ...inQuery];
 }
 
 const pathParameter = (name: string, schema: object, example: unknown): Json => ({
@@ -137,71 +173,84 @@ function requestBodyOf(route: Route, schema: TSchema): Json {
   return { required, content: { [type]: { schema, example: exampleOf(schema) } } };
 }
 
-function successOf(route: Route): Json {
-  const { status, body, contentType = 'application/json' } = route.returns;
-  const description = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done; no body' }[status];
-  const limited = !isPublic(route.access) && route.path.startsWith('/project/');
-  const headers = limited
-    ? {
-        headers: Object.fromEntries(
-          Object.keys(rateHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-        ),
-      }
-    : {};
-  return body
-    ? { description, ...headers, content: { [contentType]: { schema: body, example: exampleOf(body) } } }
-    : { description, ...headers };
+const doneWords = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done; no body' };
+
+function successesOf(route: Route): Json {
+  const { returns, also = {} } = route;
+  const answers: Json = { [returns.status]: answerOf(route, doneWords[returns.status], returns) };
+  for (const [status, answer] of Object.entries(also))
+    answers[status] = answerOf(route, answer.description, answer);
+  return answers;
 }
 
-/** Beside what the route declares: what its guards and its validation can answer. */
-export function errorCodesOf({
-  route,
-  subjectBy,
-}: Pick<Endpoint, 'route' | 'subjectBy'>): Map<number, Set<ErrorCode>> {
-  const byStatus = new Map<number, Set<ErrorCode>>();
-  const add = (code: ErrorCode, status: number = errorStatus[code]) =>
-    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
-  for (const code of route.errors) add(code);
+function answerOf(route: Route, description: string, { body, contentType, headers }: AnswerShape): Json {
+  const limited = isLimited(route) ? Object.keys(rateHeaders) : [];
+  const content = body
+    ? { [contentType ?? 'application/json']: { schema: body, example: exampleOf(body) } }
+    : contentType && { [contentType]: {} };
+  return {
+    description,
+    headers: { ...headersOf(...limited), ...ownHeaders(headers) },
+    ...(content ? { content } : {}),
+  };
+}
+
+const isLimited = ({ access, path, loginLimited }: Route): boolean =>
+  loginLimited === true || (!isPublic(access) && path.startsWith('/project/'));
+
+const ownHeaders = (headers: TObject | undefined): Json =>
+  Object.fromEntries(Object.entries(headers?.properties ?? {}).map(([name, schema]) => [name, { schema }]));
+
+interface Refusals {
+  readonly codes: Set<ErrorCode>;
+  readonly headers: TObject | undefined;
+}
+
+/** Beside what the route declares: what its guards, its validation and the reading of its body can answer. */
+function refusalsOf({ route, subjectBy }: Endpoint): Map<number, Refusals> {
+  const byStatus = new Map<number, Refusals>();
+  const add = (code: ErrorCode, status: number = errorStatus[code], headers?: TObject) => {
+    const known = byStatus.get(status);
+    byStatus.set(status, {
+      codes: (known?.codes ?? new Set()).add(code),
+      headers: headers ?? known?.headers,
+    });
+  };
+  for (const error of route.errors) {
+    if (typeof error === 'string') add(error);
+    else add(error.code, error.status, error.headers);
+  }
   if (route.params || route.query || subjectBy) add('VALIDATION_ERROR', 400);
-  if (route.body) {
+  // A body is read wherever one may be sent, also where none is asked for.
+  if (route.method !== 'GET') {
     add('VALIDATION_ERROR');
     add('VALIDATION_ERROR', 413);
   }
   if (subjectBy) add('NOT_FOUND');
-  if (route.loginLimited) add('RATE_LIMIT_EXCEEDED');
+  if (isLimited(route)) add('RATE_LIMIT_EXCEEDED');
   if (route.path.startsWith('/auth/')) add('FORBIDDEN');
   if (!isPublic(route.access)) {
     add('UNAUTHORIZED');
     add('FORBIDDEN');
-    if (route.path.startsWith('/project/')) add('RATE_LIMIT_EXCEEDED');
   }
   add('INTERNAL_ERROR');
   add('STORAGE_UNAVAILABLE');
   return byStatus;
 }
 
-function errorsOf(endpoint: Endpoint): Json {
-  const answers: Json = {};
-  for (const [status, codes] of [...errorCodesOf(endpoint)].sort(([a], [b]) => a - b)) {
-    const listed = [...codes];
-    answers[status] = {
-      description: listed.map((code) => `\`${code}\``).join(', '),
-      content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/Error' },
-          example: { error: { code: listed[0], message: 'What to do differently', details: {} } },
-        },
-      },
-    };
-  }
-  return answers;
-}
+const errorsOf = (endpoint: Endpoint): Json =>
+  Object.fromEntries(
+    [...refusalsOf(endpoint)].map(([status, { codes, headers }]) => [
+      status,
+      errorResponse(status, [...codes], headers && ownHeaders(headers)),
+    ]),
+  );
 
-/** A value that fits a schema, put together from the examples of its parts. */
-export function exampleOf(schema: TSchema | undefined): unknown {
+/** A value that fits a schema, put together from the examples of its parts; `at` is its place in a list. */
+export function exampleOf(schema: TSchema | undefined, at = 0): unknown {
   const node = (schema ?? {}) as Json;
   const [given] = (node.examples as unknown[] | undefined) ?? [];
-  if (given !== undefined) return given;
+  if (given !== undefined) return node.format === 'date' ? dayAfter(String(given), at) : given;
   if ('default' in node) return node.default;
   if ('const' in node) return node.const;
   const type = Array.isArray(node.type) ? node.type[0] : node.type;
@@ -209,10 +258,17 @@ export function exampleOf(schema: TSchema | undefined): unknown {
     return Object.fromEntries(
       Object.entries((node.properties ?? {}) as Record<string, TSchema>).map(([name, inner]) => [
         name,
-        exampleOf(inner),
+        exampleOf(inner, at),
       ]),
     );
   }
-  if (type === 'array') return [exampleOf(node.items as TSchema)];
+  if (type === 'array') {
+    const length = Math.max(1, Number(node.minItems ?? 0));
+    return Array.from({ length }, (_, place) => exampleOf(node.items as TSchema, place));
+  }
   throw new Error(`A schema has no example: ${JSON.stringify(node)}`);
 }
+
+/** So that a list of days runs on from day to day. */
+const dayAfter = (date: string, days: number): string =>
+  new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);

@@ -22,22 +22,37 @@ test('openapi.json: 3.1, the server is /api/v1, and every operation has an examp
     Object.values(methods),
   );
   expect(operations.length).toBeGreaterThan(60);
-  for (const { operationId, requestBody, responses } of operations as never as {
+  const isShared = (answer: { $ref?: string }) => answer.$ref !== undefined;
+  expect(Object.keys(body.components.responses).length).toBeGreaterThan(8);
+  for (const { operationId, tags, requestBody, responses } of operations as never as {
     operationId: string;
+    tags: string[];
     requestBody?: { content: object };
-    responses: Record<string, { content?: object }>;
+    responses: Record<string, { $ref?: string; content?: object }>;
   }[]) {
-    const bodies = [requestBody?.content, ...Object.values(responses).map(({ content }) => content)].filter(
-      (content) => content !== undefined,
-    );
-    for (const content of bodies) {
-      for (const media of Object.values(content as Record<string, { example?: unknown; schema?: unknown }>)) {
-        expect(media.example, `${operationId} has an example`).toBeDefined();
-      }
+    const own = Object.values(responses).filter((answer) => !isShared(answer));
+    const contents = [requestBody, ...own, ...Object.values<{ content: object }>(body.components.responses)];
+    for (const media of contents.flatMap((part) => Object.values(part?.content ?? {}))) {
+      // Plain bytes have neither.
+      if (media.schema)
+        expect(media.example ?? media.examples, `${operationId} has an example`).toBeDefined();
     }
-    expect(Object.keys(responses), operationId).toEqual(expect.arrayContaining(['500', '503']));
+    expect(Object.keys(responses), operationId).toEqual(
+      expect.arrayContaining(tags.includes('reference') ? ['500'] : ['500', '503']),
+    );
   }
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+});
+
+test.each([
+  ['/openapi.json', 'application/json'],
+  ['/reference', 'text/html'],
+  ['/docs', 'text/html'],
+])('%s is in the document and served as %s', async (path, type) => {
+  const { body } = await service.api.get('/openapi.json');
+  expect(Object.keys(body.paths[path].get.responses[200].content)).toEqual([type]);
+  const reply = await service.api.get(path);
+  expect([reply.status, String(reply.headers['content-type']).split(';')[0]]).toEqual([200, type]);
 });
 
 describe.skipIf(!browserPath)('in a browser', () => {

@@ -19,10 +19,15 @@ import {
 import { commitFile, type UploadInput, type UploadKind, uploadFile } from './files.upload.ts';
 import {
   Classifier,
+  DownloadHeaders,
+  deliveryHeaders,
   FileDetail,
   FileMeta,
   FileView,
   Folder,
+  FolderKept,
+  rangeHeaders,
+  SignedQuery,
   SpaceFilter,
   uploadFields,
   Visibility,
@@ -141,7 +146,7 @@ export const fileRoutes = [
       returns: {
         status: 200,
         body: Type.Object({
-          prefix: Type.String({ examples: ['invoices'] }),
+          prefix: FolderKept,
           folders: Type.Array(Type.String({ examples: ['2026'] })),
           files: Type.Array(FileView),
           next_cursor: NextCursor,
@@ -215,12 +220,28 @@ export const fileRoutes = [
       path: '/objects/:projectId/:fileId',
       summary: 'Download by a signed URL',
       description:
-        "Where objects are kept on this service's own disk, the URLs of files lead here. Ranges, ETag, If-None-Match, If-Range and HEAD work.",
+        "Where objects are kept on this service's own disk, the `url` of a file leads here: take it as it is. HEAD works as well.",
       access: { public: true, why: 'the signature in the URL is the credential' },
       audit: null,
       params: Type.Object({ projectId: Uuid, fileId: Uuid }),
-      returns: { status: 200, contentType: 'application/octet-stream' },
-      errors: ['FORBIDDEN', 'NOT_FOUND'],
+      reads: { query: SignedQuery, headers: DownloadHeaders },
+      returns: { status: 200, contentType: '*/*', headers: Type.Object(deliveryHeaders) },
+      also: {
+        206: {
+          description: 'The part that `Range` asks for',
+          contentType: '*/*',
+          headers: Type.Object({ ...deliveryHeaders, ...rangeHeaders('bytes 0-1023/4096') }),
+        },
+        304: {
+          description: 'Unchanged since the copy that `If-None-Match` names',
+          headers: Type.Object(deliveryHeaders),
+        },
+      },
+      errors: [
+        'FORBIDDEN',
+        'NOT_FOUND',
+        { code: 'VALIDATION_ERROR', status: 416, headers: Type.Object(rangeHeaders('bytes */4096')) },
+      ],
     },
     async ({ deps, params: { projectId, fileId }, call }) =>
       serveObject(deps, storageKeyOf(projectId, fileId), call),

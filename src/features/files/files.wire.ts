@@ -5,11 +5,14 @@ import { JobView, viewJob } from '../images/images.wire.ts';
 import type { FileRow } from './files.sql.ts';
 
 export const Visibility = Choice(['private', 'public']);
+/** Slashes at either end are dropped before the rule of 512 counts; the bound here only limits the work. */
 export const Folder = Type.String({
   maxLength: 1024,
-  description: 'Like a/b/c; the root is the empty string.',
+  'x-shown': { maxLength: 512 },
+  description: 'Like a/b/c; the root is the empty string. Slashes at either end are dropped.',
   examples: ['invoices/2026'],
 });
+export const FolderKept = Type.String({ maxLength: 512, examples: ['invoices/2026'] });
 export const Tag = Type.String({ minLength: 1, maxLength: 64, examples: ['paid'] });
 export const Tags = Type.Array(Tag, { maxItems: 32, examples: [['paid', 'q1']] });
 export const Classifier = Type.String({ minLength: 1, maxLength: 255, examples: ['invoice'] });
@@ -65,7 +68,7 @@ const fileFields = {
     description: 'Of the upload, in hex.',
     examples: ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
   }),
-  folder: Type.String({ examples: ['invoices/2026'] }),
+  folder: FolderKept,
   tags: Type.Array(Type.String(), { examples: [['paid', 'q1']] }),
   classifier: Nullable(Type.String({ examples: ['invoice'] })),
   metadata: Type.Object({}, { additionalProperties: true, examples: [{ order: 42 }] }),
@@ -83,6 +86,51 @@ export const FileDetail = Type.Object({
   }),
   url_expires_at: Nullable(Timestamp),
 });
+
+/** What a signed URL carries; changing any of it breaks the signature. */
+export const SignedQuery = Type.Object({
+  expires: Type.String({
+    pattern: '^[1-9]\\d{0,14}$',
+    description: 'When the URL ends, in unix seconds.',
+    examples: ['1769860800'],
+  }),
+  type: Type.String({ description: 'The Content-Type to deliver.', examples: ['application/pdf'] }),
+  disposition: Type.String({
+    description: 'The Content-Disposition to deliver.',
+    examples: ['attachment; filename="invoice.pdf"'],
+  }),
+  signature: Type.String({
+    pattern: '^[A-Za-z0-9_-]{43}$',
+    description: 'Of the path and of the other three.',
+    examples: ['mZ3nq0V5m9vXb1o7tQ2c8yFJ4sKdLwPzRaUeHgTiNxE'],
+  }),
+});
+
+export const DownloadHeaders = Type.Object({
+  Range: Type.Optional(
+    Type.String({
+      description: 'One range of bytes; several at once, or what is not understood, get the whole file.',
+      examples: ['bytes=0-1023'],
+    }),
+  ),
+  'If-None-Match': Type.Optional(
+    Type.String({ description: 'ETags of copies at hand, or `*`.', examples: ['"3xk9-sg-1qfl6ezvgw"'] }),
+  ),
+  'If-Range': Type.Optional(
+    Type.String({
+      description: 'The ETag for which `Range` holds; of any other file all is sent.',
+      examples: ['"3xk9-sg-1qfl6ezvgw"'],
+    }),
+  ),
+});
+
+export const deliveryHeaders = {
+  ETag: Type.String({ examples: ['"3xk9-sg-1qfl6ezvgw"'] }),
+  'Last-Modified': Type.String({ examples: ['Sat, 31 Jan 2026 12:00:00 GMT'] }),
+  'Accept-Ranges': Type.Literal('bytes'),
+  'Content-Disposition': Type.String({ examples: ['attachment; filename="invoice.pdf"'] }),
+};
+export const rangeHeaders = (example: string) => ({ 'Content-Range': Type.String({ examples: [example] }) });
 
 export const viewFile = (row: FileRow): Static<typeof FileView> => ({
   id: row.id,

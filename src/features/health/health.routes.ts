@@ -13,6 +13,16 @@ const Health = Type.Object({
   version: Type.String({ examples: ['1.0.0'] }),
 });
 
+const Degraded = Type.Object(Health.properties, {
+  examples: [
+    {
+      status: 'degraded',
+      checks: { database: 'unavailable', storage: 'ok', redis: 'not configured' },
+      version: '1.0.0',
+    },
+  ],
+});
+
 type CheckResult = 'ok' | 'unavailable' | 'not configured';
 
 const probeTimeMs = 2_000;
@@ -24,10 +34,11 @@ export const healthRoutes = [
       method: 'GET',
       path: '/health',
       summary: 'Whether the service works',
-      description: 'Answers 503 with the same body when the database does not answer.',
+      description: 'Only the database decides between 200 and 503; the other checks are for people to read.',
       access: { public: true, why: 'load balancers ask it' },
       audit: null,
       returns: { status: 200, body: Health },
+      also: { 503: { description: 'The database does not answer', body: Degraded } },
       errors: [],
     },
     async ({ deps, call }) => {

@@ -54,7 +54,7 @@ export const FileStats = Type.Object({
 export const RequestStats = Type.Object({
   days: Type.Array(
     Type.Object({
-      date: Type.String({ description: 'A UTC day.', examples: ['2026-01-31'] }),
+      date: Type.String({ format: 'date', description: 'A UTC day.', examples: ['2026-01-01'] }),
       ...counterFields,
     }),
     { minItems: 30, maxItems: 30, description: 'Oldest first, today last, none left out.' },

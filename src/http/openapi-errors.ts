@@ -1,0 +1,191 @@
+// The errors of the OpenAPI document: the envelope, and one shared answer for each status and code, with the
+// headers that it brings and with examples as callers meet them.
+import { type ErrorCode, errorStatus } from '../kernel/error.ts';
+
+type Json = Record<string, unknown>;
+
+export const errorSchema: Json = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'details'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(errorStatus) },
+        message: { type: 'string', description: 'For people: what is wrong, and what to do about it.' },
+        details: {
+          type: 'object',
+          description: 'For programs; what it holds depends on the code.',
+          properties: { issues: { type: 'array', items: { $ref: '#/components/schemas/Issue' } } },
+          additionalProperties: true,
+        },
+      },
+    },
+  },
+};
+
+export const issueSchema: Json = {
+  type: 'object',
+  description: 'One mistake in a request.',
+  required: ['path', 'message', 'code'],
+  properties: {
+    path: {
+      type: 'string',
+      description: 'The field or parameter, like `corsOrigins.0`; `body` for the body as a whole.',
+    },
+    message: { type: 'string' },
+    code: { type: 'string', description: 'The rule that is broken, like `required` or `maxLength`.' },
+  },
+};
+
+const header = (description: string, type: 'string' | 'integer', example: unknown): Json => ({
+  description,
+  schema: { type, examples: [example] },
+});
+
+/** Whoever is limited finds these three in every answer. */
+export const rateHeaders: Json = {
+  'X-RateLimit-Limit': header('Requests in a window. Only where the caller is limited.', 'integer', 1000),
+  'X-RateLimit-Remaining': header('What is left of them.', 'integer', 998),
+  'X-RateLimit-Reset': header('When the window ends, in unix seconds.', 'integer', 1_769_860_800),
+};
+
+export const sharedHeaders: Json = {
+  'X-Request-Id': {
+    ...header('The name of this request in the log.', 'string', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'),
+    required: true,
+  },
+  ...rateHeaders,
+  'Retry-After': { ...header('Seconds to wait before trying again.', 'integer', 2), required: true },
+};
+
+/** References to shared headers, by their names. */
+export const headersOf = (...names: readonly string[]): Json =>
+  Object.fromEntries(
+    ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+
+type Said = readonly [message: string, details?: Json];
+
+const issue = (path: string, message: string, code: string): Said => [
+  `${path}: ${message}`,
+  { issues: [{ path, message, code }] },
+];
+
+/** By name where a code has several faces. */
+const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
+  VALIDATION_ERROR: {
+    field: issue('tags', 'must NOT have more than 32 items', 'maxItems'),
+    missing: issue('name', 'is required', 'required'),
+    json: issue('body', 'is not valid JSON: Unexpected end of JSON input', 'json'),
+    type: issue('body', 'has the wrong content type: send application/json', 'content_type'),
+  },
+  UNAUTHORIZED: {
+    credential: ['The credential is missing, expired or revoked: log in or send a valid key or token'],
+  },
+  FORBIDDEN: {
+    scope: ['The credential lacks the scope files:write', { missing_scope: 'files:write' }],
+    caller: ['This needs a project session or project key', { allowed: ['project'] }],
+  },
+  NOT_FOUND: { user: ['There is no such user in this project'] },
+  CONFLICT: {
+    taken: ['A user with this external id exists already in this project', { field: 'external_id' }],
+  },
+  STORAGE_LIMIT_EXCEEDED: {
+    plan: [
+      "The file does not fit into what is left of the user's plan: delete something or raise its storageLimit",
+      { limit: 'storageLimit' },
+    ],
+  },
+  FILE_TOO_LARGE: { size: ['A file may have at most 10485760 bytes here', { bytes_max: 10_485_760 }] },
+  MIME_NOT_ALLOWED: {
+    type: [
+      'The plan does not allow files of type text/html',
+      { declared: 'image/png', detected: 'text/html', allowed: ['image/*', 'application/pdf'] },
+    ],
+  },
+  OVER_QUOTA: { user: ['The user stores more than its plan allows: delete something or change its plan'] },
+  RATE_LIMIT_EXCEEDED: { wait: ['Too many requests: try again in 42 s', { retry_after_seconds: 42 }] },
+  INTERNAL_ERROR: { bug: ['Something went wrong on our side; the log has it under this X-Request-Id'] },
+  STORAGE_UNAVAILABLE: {
+    database: ['The database is not available right now: try again in a moment', { part: 'database' }],
+  },
+};
+
+/** VALIDATION_ERROR has a status for each place where the mistake can be. */
+const saidElsewhere: Readonly<Record<number, Readonly<Record<string, Said>>>> = {
+  400: {
+    path: issue('userId', 'must be a UUID', 'format'),
+    query: issue('limit', 'must be <= 100', 'maximum'),
+  },
+  413: {
+    size: [
+      'The body is too large: a JSON body may have 1 MiB at most',
+      { issues: [{ path: 'body', message: 'is larger than 1 MiB', code: 'size' }] },
+    ],
+  },
+  416: {
+    range: [
+      'The range lies outside the file, which has 4096 bytes',
+      { issues: [{ path: 'range', message: 'must lie within 4096 bytes', code: 'range' }] },
+    ],
+  },
+};
+
+const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
+  429: [...Object.keys(rateHeaders), 'Retry-After'],
+  503: ['Retry-After'],
+};
+
+/** An answer that any of these codes may fill. */
+export function errorAnswer(status: number, codes: readonly ErrorCode[], headers: Json = {}): Json {
+  const faces = codes.flatMap((code) => facesOf(status, code, codes.length > 1));
+  const examples = Object.fromEntries(faces.map(([name, error]) => [name, { value: { error } }]));
+  return {
+    description: codes.map((code) => `\`${code}\``).join(', '),
+    headers: { ...headersOf(...(headersOfStatus[status] ?? [])), ...headers },
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        ...(faces.length === 1 ? { example: { error: faces[0]?.[1] } } : { examples }),
+      },
+    },
+  };
+}
+
+/** Where several codes share an answer, one face of each will do, under the name of the code. */
+function facesOf(status: number, code: ErrorCode, byCode: boolean): [name: string, error: Json][] {
+  const elsewhere = errorStatus[code] === status ? undefined : saidElsewhere[status];
+  const faces = Object.entries(elsewhere ?? said[code]).map(
+    ([name, [message, details = {}]]): [string, Json] => [name, { code, message, details }],
+  );
+  return byCode ? faces.slice(0, 1).map(([, error]) => [code, error]) : faces;
+}
+
+/** Answers that many operations share, by status and code. */
+const sharedNames: readonly [name: string, status: number, code: ErrorCode][] = [
+  ['InvalidParameter', 400, 'VALIDATION_ERROR'],
+  ['Unauthorized', 401, 'UNAUTHORIZED'],
+  ['Forbidden', 403, 'FORBIDDEN'],
+  ['NotFound', 404, 'NOT_FOUND'],
+  ['Conflict', 409, 'CONFLICT'],
+  ['BodyTooLarge', 413, 'VALIDATION_ERROR'],
+  ['InvalidBody', 422, 'VALIDATION_ERROR'],
+  ['RateLimited', 429, 'RATE_LIMIT_EXCEEDED'],
+  ['InternalError', 500, 'INTERNAL_ERROR'],
+  ['Unavailable', 503, 'STORAGE_UNAVAILABLE'],
+];
+
+export const sharedResponses: Json = Object.fromEntries(
+  sharedNames.map(([name, status, code]) => [name, errorAnswer(status, [code])]),
+);
+
+/** A reference where the answer is a shared one. */
+export function errorResponse(status: number, codes: readonly ErrorCode[], headers?: Json): Json {
+  const [name] =
+    sharedNames.find(
+      ([, itsStatus, code]) => itsStatus === status && codes.length === 1 && code === codes[0],
+    ) ?? [];
+  return name && !headers ? { $ref: `#/components/responses/${name}` } : errorAnswer(status, codes, headers);
+}
