@@ -9,6 +9,7 @@ import {
   KnownPassword,
   LoginEmail,
   ownSession,
+  SessionCookie,
   SessionToken,
 } from './accounts.wire.ts';
 
@@ -33,6 +34,7 @@ export const accountRoutes = [
       returns: {
         status: 200,
         body: Type.Union([LoggedIn, CodeWanted], { examples: [{ token: exampleToken }] }),
+        headers: SessionCookie('The same token for browsers; none comes with a challenge.'),
       },
       errors: ['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
     },
@@ -54,7 +56,7 @@ export const accountRoutes = [
       summary: 'End this session',
       access: ownSession,
       audit: 'auth.logout',
-      returns: { status: 204 },
+      returns: { status: 204, headers: SessionCookie('Takes the cookie from the browser.', 'token=', 0) },
       errors: [],
     },
     async ({ deps, actor, audit, call }) => {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Ok } from '../../contract/wire.ts';
 import { activate, disable, enroll, isEnabled, logInWithCode } from './accounts.two-factor.ts';
-import { ChallengeToken, Code, ownSession, SessionToken } from './accounts.wire.ts';
+import { ChallengeToken, Code, ownSession, SessionCookie, SessionToken } from './accounts.wire.ts';
 
 const AnyCode = Code('The code that the authenticator shows, or a recovery code.');
 
@@ -100,7 +100,11 @@ export const twoFactorRoutes = [
       loginLimited: true,
       audit: 'auth.2fa_login',
       body: Type.Object({ challenge_token: ChallengeToken, code: AnyCode }),
-      returns: { status: 200, body: Type.Object({ token: SessionToken }) },
+      returns: {
+        status: 200,
+        body: Type.Object({ token: SessionToken }),
+        headers: SessionCookie('The same token for browsers.'),
+      },
       errors: ['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
     },
     async ({ deps, body, audit, call }) => {

@@ -32,3 +32,11 @@ export const accountPasswordMin = 8;
 
 export const Code = (description: string) =>
   Type.String({ minLength: 1, maxLength: 64, description, examples: ['123456'] });
+
+export const SessionCookie = (description: string, value = `token=${exampleToken}`, seconds = 604_800) =>
+  Type.Object({
+    'Set-Cookie': Type.String({
+      description,
+      examples: [`${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}`],
+    }),
+  });
