@@ -29,7 +29,7 @@ export interface GuardedAccess {
 export interface RouteShape {
   readonly id: `${string}.${string}`;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** `:user` stands for both twins, `/:userId` and `/ext/:externalId`. */
+  /** With `:user` it is two paths: one by `/:userId`, one by `/ext/:externalId`. */
   readonly path: `/${string}`;
   readonly summary: string;
   readonly description?: string;

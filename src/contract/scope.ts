@@ -30,7 +30,7 @@ export const holds = (grant: Grant, scope: Scope): boolean => grant === '*' || g
 export const isWithin = (wanted: readonly Scope[], grant: Grant): boolean =>
   wanted.every((scope) => holds(grant, scope));
 
-/** What both allow: a delegated token never exceeds what made it. */
+/** What both allow: passing authority on does not add to it. */
 export const commonGrant = (wanted: readonly Scope[], ceiling: Grant): readonly Scope[] =>
   ceiling === '*' ? wanted : wanted.filter((scope) => ceiling.includes(scope));
 

@@ -1,5 +1,5 @@
-// May this actor call this route, and for this end-user? What a delegated token may not see answers exactly
-// like what does not exist.
+// May this actor call this route, and for this end-user? To a delegated token, everybody but its own user seems
+// not to exist.
 import { type Actor, type ActorKind, grantOf, pinnedUserOf } from '../contract/actor.ts';
 import type { GuardedAccess } from '../contract/route.ts';
 import { holds } from '../contract/scope.ts';

@@ -1,5 +1,6 @@
 // The way of a request through a route: CORS, credential, rate, authority; then the body is read; then
-// validation and the handler. A stranger learns no schema and costs no parsing.
+// validation and the handler. Whoever is not let in has made the service read no body, and is told nothing of
+// what a route expects.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../contract/actor.ts';
 import type { Deps } from '../contract/deps.ts';

@@ -1,4 +1,4 @@
-// Health, for load balancers and people. Only the database decides the status code.
+// Health, for load balancers, which read the status code, and for people, who read the rest.
 import { Type } from 'typebox';
 import type { Deps } from '../../contract/deps.ts';
 import { route } from '../../contract/route.ts';

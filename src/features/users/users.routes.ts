@@ -91,7 +91,7 @@ export const userRoutes = [
       id: 'users.assignPlan',
       method: 'PUT',
       path: '/project/users/:user/plan',
-      summary: 'Assign a plan to a user',
+      summary: 'Put a user on a plan',
       access: { actors: ['project', 'integration'], scope: 'plans:assign' },
       audit: 'user.plan_change',
       body: Type.Object({ planId: Uuid }),
