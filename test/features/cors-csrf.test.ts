@@ -164,6 +164,13 @@ describe('CORS of integration keys', () => {
       expect(reply.status, wrong).toBe(422);
     }
   });
+
+  test('an app in a web view has an origin of its own scheme', async () => {
+    const origin = 'capacitor://localhost';
+    const { key } = await createIntegration(service.api, tenant.key, { scopes, corsOrigins: [origin] });
+    const reply = await readUser(origin, { as: key });
+    expect([reply.status, corsOf(reply)]).toEqual([200, open(origin)]);
+  });
 });
 
 describe('CORS of everyone else', () => {

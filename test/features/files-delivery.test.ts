@@ -326,6 +326,8 @@ describe('downloads from the disk', () => {
       const reply = await fetched(url, { 'if-none-match': known });
       expect([reply.status, reply.body.length], known).toEqual([304, 0]);
       expect(reply.headers.etag).toBe(etag);
+      // A length would be taken for that of the file.
+      expect(reply.headers['content-length']).toBeUndefined();
     }
     expect((await fetched(url, { 'if-none-match': '"other"' })).status).toBe(200);
     expect((await fetched(url, { 'if-none-match': etag }, 'HEAD')).status).toBe(304);
@@ -334,6 +336,31 @@ describe('downloads from the disk', () => {
   test('files.download: If-Range with the etag gives the part, with another one the whole', async () => {
     expect((await fetched(url, { range: 'bytes=0-9', 'if-range': etag })).status).toBe(206);
     expect((await fetched(url, { range: 'bytes=0-9', 'if-range': '"other"' })).status).toBe(200);
+  });
+
+  test('files.download: HEAD knows no ranges', async () => {
+    const reply = await fetched(url, { range: 'bytes=0-9' }, 'HEAD');
+    expect([reply.status, reply.headers['content-length']]).toEqual([200, '1000']);
+  });
+
+  test('files.download: a url works while the file changes its visibility back and forth', async () => {
+    const { key, path } = await fixture.tenant();
+    const { file } = (await upload(fixture.service.api, key, path, bytes)).body;
+    let over = false;
+    const reading = async () => {
+      const statuses = [];
+      while (!over) statuses.push((await fetched(file.url)).status);
+      return statuses;
+    };
+    const readers = Promise.all([1, 2, 3, 4].map(reading));
+    for (let nth = 0; nth < 30; nth += 1) {
+      const visibility = nth % 2 ? 'private' : 'public';
+      expect((await fixture.service.api.put(`${path}/files/${file.id}`, key, { visibility })).status).toBe(
+        200,
+      );
+    }
+    over = true;
+    expect(new Set((await readers).flat())).toEqual(new Set([200]));
   });
 
   test('files.download: an empty file is 200 with length 0, and any range of it 416', async () => {

@@ -105,6 +105,19 @@ describe('images.upload', () => {
     expect(metadata).toMatchObject({ width, height, format: format === 'avif' ? 'heif' : format });
   });
 
+  test('a url from before the compression delivers the new type with the new bytes', async () => {
+    const sent = await send(service.api, tenant.key, imagesOf(user.id), await photo(300, 200), {
+      format: 'png',
+    });
+    const at = `/project/users/${user.id}/files/${sent.body.file_id}`;
+    const { url } = (await service.api.get(at, tenant.key)).body.file;
+    await settled(service.api, tenant.key, sent.body.job_id);
+    const response = await fetch(url);
+    const { format } = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
+    expect([format, response.headers.get('content-type')]).toEqual(['png', 'image/png']);
+    expect(response.headers.get('content-disposition')).toContain('photo.png');
+  });
+
   test('the row keeps what was uploaded, and the quota is charged on it', async () => {
     const one = await createUser(service.api, tenant.key);
     const original = await photo(400, 300);

@@ -137,6 +137,19 @@ describe('over the limit', () => {
     expect([again.status, remainingOf(again)]).toEqual([200, '1']);
   });
 
+  test('a window that is set anew counts at once, however long the old one would have lasted', async () => {
+    const { id, key } = await createIntegration(
+      service.api,
+      tenant.key,
+      limited(1, { rateLimitWindow: 3_600_000 }),
+    );
+    expect([(await users(key)).status, (await users(key)).status]).toEqual([200, 429]);
+    await service.api.put(`/project/integrations/${id}`, tenant.key, { rateLimitWindow: 1_000 });
+    expect([(await users(key)).status, (await users(key)).status]).toEqual([200, 429]);
+    service.advance(1_000);
+    expect((await users(key)).status).toBe(200);
+  });
+
   test('of 50 calls at once exactly max are let through', async () => {
     const { key } = await createIntegration(service.api, tenant.key, limited(10));
     const replies = await Promise.all(Array.from({ length: 50 }, () => users(key)));
@@ -308,6 +321,7 @@ describe('logging in', () => {
     const locked = await attempt(from(), { email, password });
     expect([locked.status, locked.body.error.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
     expect(Number(locked.headers['retry-after'])).toBeGreaterThan(0);
+    expect([limitOf(locked), remainingOf(locked)]).toEqual(['20', '0']);
     service.advance(15 * 60_000);
     expect((await attempt(from(), { email, password })).status).toBe(200);
   });

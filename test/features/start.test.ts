@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -53,6 +54,12 @@ describe('configuration', () => {
       R2_PUBLIC_URL: 'not a url',
       API_CORS_ALLOW_ORIGINS: 'https://a.example/path',
       JWT_EXPIRES_IN: 'soon',
+      JWT_SECRET: 'short',
+      ENCRYPTION_KEY: `${'not base64!! '.repeat(3)}xxxxx`,
+      ADMIN_PASSWORD: 'x',
+      PUBLIC_URL: 'https://files.example/?x=1',
+      S3_BUCKET: 'b',
+      SIGNED_URL_EXPIRY_SECONDS: '700000',
     });
     expect(code).toBe(1);
     expect(stdout).toBe('');
@@ -63,6 +70,13 @@ describe('configuration', () => {
       'R2_PUBLIC_URL',
       'API_CORS_ALLOW_ORIGINS',
       'JWT_EXPIRES_IN',
+      'JWT_SECRET',
+      'ENCRYPTION_KEY',
+      'ADMIN_PASSWORD',
+      'PUBLIC_URL',
+      'S3_ACCESS_KEY_ID',
+      'S3_SECRET_ACCESS_KEY',
+      'SIGNED_URL_EXPIRY_SECONDS',
     ]) {
       expect(stderr).toContain(`- ${name} `);
     }
@@ -70,6 +84,7 @@ describe('configuration', () => {
 
   test.each([
     [{ JWT_SECRET: 'short' }, 'JWT_SECRET'],
+    [{ JWT_EXPIRES_IN: '999999999w' }, 'JWT_EXPIRES_IN'],
     [{ ENCRYPTION_KEY: 'abc' }, 'ENCRYPTION_KEY'],
     [{ ADMIN_PASSWORD: '1234567' }, 'ADMIN_PASSWORD'],
     [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, 'S3_BUCKET'],
@@ -153,6 +168,29 @@ describe('on the embedded defaults', () => {
     expect(lines.filter((line) => line.includes(password))).toHaveLength(1);
   });
 
+  test('a start that fails after the admin was made has shown its password; the next one accepts it', async () => {
+    const folder = await dataFolder();
+    const taken = createServer().listen(0, '127.0.0.1');
+    cleanUps.push(async () => void taken.close());
+    await until('a port', async () => taken.listening);
+    const { port } = taken.address() as { port: number };
+    const { code, stdout, stderr } = await run({ DATA_DIR: folder, PORT: String(port) });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('EADDRINUSE')]);
+    const [, password = ''] = /admin@pakhus\.local \/ (\S+)/.exec(stdout) ?? [];
+    const pakhus = await started({ DATA_DIR: folder });
+    expect((await logIn(apiOf(pakhus.baseUrl), 'admin@pakhus.local', password)).status).toBe(200);
+  });
+
+  test('behind a PUBLIC_URL, the address that it listens on is said as well', async () => {
+    const lines: string[] = [];
+    const environment = { DATA_DIR: await dataFolder(), PUBLIC_URL: 'https://files.example' };
+    const pakhus = await startProcess(environment, (line) => lines.push(line));
+    cleanUps.push(() => pakhus.kill());
+    const [, address] =
+      /ready at https:\/\/files\.example\/api\/v1, listening on (\S+)/.exec(lines.join('\n')) ?? [];
+    expect((await fetch(`${address}/api/v1/health`)).status).toBe(200);
+  });
+
   test('PostgreSQL that dies under a living Pakhus is started again; requests meanwhile get 503', async () => {
     const folder = await dataFolder();
     const pakhus = await started({ DATA_DIR: folder, ...passwords });
@@ -212,6 +250,25 @@ describe('on a server', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('DATABASE_URL');
   }, 60_000);
+});
+
+test('stop: npm start passes the signal on, and ends with 0; also before it is ready', async () => {
+  const folder = await dataFolder();
+  for (const line of ['database migrated', 'Pakhus is ready']) {
+    const child = spawn('npm', ['start'], {
+      cwd: join(dist, '..'),
+      env: { PATH: process.env.PATH ?? '', HOME: folder, PORT: '0', DATA_DIR: join(folder, 'data') },
+    });
+    const exited = once(child, 'exit');
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += chunk;
+    });
+    await until(line, async () => said.includes(line));
+    child.kill('SIGTERM');
+    expect(await exited, said).toEqual([0, null]);
+  }
+  if (process.platform === 'linux') expect(await childrenOf(1, folder)).toEqual([]);
 });
 
 test('stop: what is in flight is finished before the process ends with 0', async () => {

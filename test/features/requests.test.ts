@@ -1,0 +1,176 @@
+// Requests that are almost right: bodies of the wrong kind, numbers in odd writing, far too much of something.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import {
+  adminSession,
+  createIntegration,
+  createTenant,
+  createUser,
+  mintToken,
+  sessionOf,
+  type Tenant,
+} from '../support/tenants.ts';
+import { contentTypeOf, formOf, upload } from '../support/uploads.ts';
+
+let service: TestPakhus;
+let tenant: Tenant;
+let user: { id: string };
+let path: string;
+
+beforeAll(async () => {
+  service = await startTestPakhus();
+  tenant = await createTenant(service.api, await adminSession(service.api));
+  user = await createUser(service.api, tenant.key);
+  path = `/project/users/${user.id}`;
+});
+afterAll(() => service.stop());
+
+const issuesOf = (reply: { body: { error: { details: { issues: { path: string; code: string }[] } } } }) =>
+  reply.body.error.details.issues;
+
+describe('a form is no JSON body', () => {
+  const form = formOf([{ name: 'scopes', value: '["files:read"]' }]);
+  const sent = (method: string, at: string, as = tenant.key) =>
+    service.api.call(method, at, { as, raw: form, headers: { 'content-type': contentTypeOf() } });
+
+  test('it is refused, and nothing happens', async () => {
+    const { id, key } = await createIntegration(service.api, tenant.key, {
+      scopes: ['users:read', 'files:read'],
+    });
+    const before = (await service.api.get('/project/keys', tenant.key)).body.keys.length;
+    for (const [method, at, as] of [
+      ['POST', '/project/keys'],
+      ['POST', '/project/integrations'],
+      ['POST', `${path}/tokens`, key],
+      ['PUT', path],
+      ['POST', `/project/integrations/${id}/rotate-key`],
+    ] as const) {
+      const reply = await sent(method, at, as);
+      expect([reply.status, reply.body.error.code], `${method} ${at}`).toEqual([422, 'VALIDATION_ERROR']);
+    }
+    expect((await service.api.get('/project/keys', tenant.key)).body.keys).toHaveLength(before);
+    expect((await service.api.get('/project/users', key)).status, 'its key still works').toBe(200);
+  });
+});
+
+test('JSON null is no empty object', async () => {
+  const raw = { raw: 'null', headers: { 'content-type': 'application/json' } };
+  for (const [method, at] of [
+    ['POST', `${path}/tokens`],
+    ['POST', '/project/keys'],
+    ['PUT', path],
+  ] as const)
+    expect((await service.api.call(method, at, { as: tenant.key, ...raw })).status, at).toBe(422);
+});
+
+test('JSON that is nested without end is told so', async () => {
+  const raw = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const headers = { 'content-type': 'application/json' };
+  const reply = await service.api.call('POST', '/project/keys', { as: tenant.key, raw, headers });
+  expect(reply.status).toBe(422);
+  expect(reply.text).not.toContain('stack');
+});
+
+test('however much is wrong, the answer stays short', async () => {
+  const { token } = await mintToken(service.api, tenant.key, user.id, []);
+  const scopes = Array(100_000).fill('x');
+  const many = await service.api.post(`${path}/spaces`, token, { external_id: 'x', name: 'x', scopes });
+  expect(many.status).toBe(422);
+  expect(issuesOf(many)).toMatchObject([{ path: 'scopes', code: 'maxItems' }]);
+  // A name is read once from its beginning to its end: this one took hours when it was read from every letter.
+  const name = `${'a'.repeat(1_000_000)}\u0001`;
+  const long = await service.api.post(`${path}/spaces`, token, { external_id: 'x', name });
+  expect(long.status).toBe(422);
+  expect(issuesOf(long).map((issue) => issue.path)).toEqual(['name', 'name']);
+});
+
+test.each(['0x10', '1e1', ' 1', '1.0', '', 'ten', '-1', '0', '101'])('limit=%j is 400', async (limit) => {
+  const reply = await service.api.get(`/project/users?limit=${encodeURIComponent(limit)}`, tenant.key);
+  expect([reply.status, reply.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+});
+
+test('an empty cookie is none', async () => {
+  const session = await sessionOf(service.api, tenant.email, tenant.password);
+  const reply = await service.api.call('GET', '/auth/me', { as: session, headers: { cookie: 'token=' } });
+  expect(reply.status).toBe(200);
+});
+
+describe('uploads are refused in order', () => {
+  test('a space that is not there, or not active, before the file itself', async () => {
+    const space = (
+      await service.api.post(`${path}/spaces`, tenant.key, { external_id: 'shut', name: 'Shut' })
+    ).body.space;
+    await service.api.put(`${path}/spaces/${space.id}`, tenant.key, { active: false });
+    const { plan } = (
+      await service.api.post('/project/plans', tenant.key, {
+        name: 'narrow',
+        storageLimit: 5,
+        maxFileSize: 10,
+        allowedMimes: ['text/*'],
+      })
+    ).body;
+    await service.api.put(`${path}/plan`, tenant.key, { planId: plan.id });
+    const sent = async (spaceId: string | null, bytes: number, type: string) => {
+      const options = { type, ...(spaceId && { meta: { space_id: spaceId } }) };
+      const { status, body } = await upload(service.api, tenant.key, path, Buffer.alloc(bytes, 97), options);
+      return [status, body.error.code];
+    };
+    for (const [bytes, type] of [
+      [11, 'image/png'],
+      [11, 'text/plain'],
+      [6, 'text/plain'],
+    ] as const) {
+      expect(await sent(space.id, bytes, type)).toEqual([403, 'FORBIDDEN']);
+      expect(await sent(user.id, bytes, type)).toEqual([404, 'NOT_FOUND']);
+    }
+    expect(await sent(null, 11, 'image/png')).toEqual([422, 'MIME_NOT_ALLOWED']);
+    expect(await sent(null, 11, 'text/plain')).toEqual([422, 'FILE_TOO_LARGE']);
+    expect(await sent(null, 6, 'text/plain')).toEqual([422, 'STORAGE_LIMIT_EXCEEDED']);
+  });
+
+  test('what is wrong with the metadata is told also before a file that is far too large', async () => {
+    const options = { fields: { meta: '{bad' }, type: 'text/plain' };
+    const reply = await upload(service.api, tenant.key, path, Buffer.alloc(20 << 20), options);
+    expect([reply.status, reply.body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
+  });
+});
+
+describe('fields of a form', () => {
+  const stored = async (options: Parameters<typeof upload>[4]) => {
+    const own = await createUser(service.api, tenant.key);
+    return upload(service.api, tenant.key, `/project/users/${own.id}`, 'x', {
+      type: 'text/plain',
+      ...options,
+    });
+  };
+
+  test('spellings of one field that differ are refused; a field wins over meta in any spelling', async () => {
+    const [one, other] = [crypto.randomUUID(), crypto.randomUUID()];
+    const both = await stored({ fields: { spaceId: one, space_id: other } });
+    expect([both.status, issuesOf(both)]).toMatchObject([422, [{ path: 'space_id', code: 'casing' }]]);
+    const mixed = await stored({ meta: { spaceId: one }, fields: { space_id: other } });
+    expect(mixed.status, 'there is no such space').toBe(404);
+  });
+
+  test('space_id null is the level of the user', async () => {
+    const reply = await stored({ meta: { space_id: null } });
+    expect([reply.status, reply.body.file?.space_id]).toEqual([201, null]);
+  });
+
+  test('tags are kept as they are looked for', async () => {
+    const { file } = (await stored({ meta: { tags: [' sp ', 'sp', '  '] } })).body;
+    expect(file.tags).toEqual(['sp']);
+    expect((await stored({ fields: { tags: ['["a"]', 'b'] } })).body.file.tags).toEqual(['a', 'b']);
+  });
+});
+
+test.each(['image/p*', 'foo/b@r', 'text/(plain)', 'image', '*/png'])(
+  'mime_type=%s is no filter',
+  async (mimeType) => {
+    const reply = await service.api.get(
+      `${path}/files?mime_type=${encodeURIComponent(mimeType)}`,
+      tenant.key,
+    );
+    expect(reply.status).toBe(400);
+  },
+);
