@@ -79,6 +79,8 @@ async function measured(bench) {
       databaseUrl: database.url,
       folder: work,
       startServer: async (description) => started(await startServer(work, description)),
+      startAnother: async (name, environment) =>
+        started(await startPakhus(work, database.url, { name, environment })),
     });
   } finally {
     for (const step of undo.reverse()) await step();

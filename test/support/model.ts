@@ -212,12 +212,12 @@ export function outcomeOfUpload(
   const plan = planInForce(project, user);
   const room = (plan?.storageLimit ?? Number.POSITIVE_INFINITY) - usedBy(filesOf(project, user));
   if (!user.active) return 403;
+  if (space === 'unknown') return 404;
+  if (space && !space.active) return 403;
   if (plan && !allows(plan, type)) return 'MIME_NOT_ALLOWED';
   if (plan && size > plan.maxFileSize) return 'FILE_TOO_LARGE';
   // No room is left to a user over its quota, and nothing fits into that but nothing.
   if (size > Math.max(0, room)) return 'STORAGE_LIMIT_EXCEEDED';
-  if (space === 'unknown') return 404;
-  if (space && !space.active) return 403;
   if (room < size) return 'STORAGE_LIMIT_EXCEEDED';
   if (space && space.limit !== null) {
     const used = usedBy(project.files.filter((file) => file.space === space));

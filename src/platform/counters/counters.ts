@@ -51,7 +51,10 @@ export function addTo(tallies: Map<string, Tally>, keys: readonly CountKey[], am
       tally = { ...nothingCounted, ...key };
       tallies.set(name, tally);
     }
-    for (const counter in amounts) tally[counter as CounterName] += amounts[counter as CounterName] as number;
+    for (const counter of counterNames) {
+      const amount = amounts[counter];
+      if (amount) tally[counter] += amount;
+    }
   }
 }
 
