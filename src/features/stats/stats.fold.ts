@@ -14,7 +14,8 @@ export interface Folding {
 }
 
 const everyMs = 5_000;
-const deltasMax = 20_000;
+/** Large, because every fold begins at the front of the table, among what the ones before it have left there. */
+const deltasMax = 1_000_000;
 
 export function startFolding({ db, counters, log }: Pick<Deps, 'db' | 'counters' | 'log'>): Folding {
   const apply = (batch: Batch) => db.query(applyBatch(batch)).then(() => undefined);
