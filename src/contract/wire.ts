@@ -34,7 +34,8 @@ export const Name = Type.String({
 export const ExternalId = Type.String({
   minLength: 1,
   maxLength: 255,
-  pattern: '^[^\\p{Cc}]+$',
+  // In a path, clients would take . and .. for steps of their own.
+  pattern: '^(?!\\.{1,2}$)[^\\p{Cc}]+$',
   description: 'The id that the integrator uses for it.',
   examples: ['customer-42'],
 });

@@ -89,6 +89,10 @@ test.each(['0x10', '1e1', ' 1', '1.0', '', 'ten', '-1', '0', '101'])('limit=%j i
   expect([reply.status, reply.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
 });
 
+test.each(['.', '..', '', 'a\u0001'])('externalId %j is 422', async (externalId) => {
+  expect((await service.api.post('/project/users', tenant.key, { externalId })).status).toBe(422);
+});
+
 test('an empty cookie is none', async () => {
   const session = await sessionOf(service.api, tenant.email, tenant.password);
   const reply = await service.api.call('GET', '/auth/me', { as: session, headers: { cookie: 'token=' } });
