@@ -189,7 +189,7 @@ describe('PostgreSQL', () => {
     expect((await upload(api, key, path, bytesOf(2_000))).status).toBe(201);
     await reapUntilDone(watcher);
     await expectBalanced(watcher, id);
-  });
+  }, 120_000);
 
   test('slow: nothing fails', async () => {
     const { service, proxy } = await behindProxy();

@@ -276,7 +276,7 @@ test('images: a visibility that changes while the image is compressed ends with 
     }
   }
   await expectBalanced(service, apart.id);
-});
+}, 180_000);
 
 test('images: kill -9 of the worker at any moment ends in done, once, with the sizes of the first original', async () => {
   const apart = await startTestPakhus({ ROLE: 'api', IMAGE_TIMEOUT_SECONDS: '3' });
