@@ -16,8 +16,7 @@ export function tooMany(
 ): PakhusError {
   const retryAfterSeconds = Math.max(1, Math.ceil((verdict.resetAtMs - nowMs) / 1000));
   return new PakhusError('RATE_LIMIT_EXCEEDED', `${what}: try again in ${retryAfterSeconds} s`, {
-    retryAfterSeconds,
-    headers: rateHeadersOf(policy, verdict),
+    headers: { ...rateHeadersOf(policy, verdict), 'retry-after': retryAfterSeconds },
     details: { retry_after_seconds: retryAfterSeconds },
   });
 }

@@ -53,9 +53,11 @@ export function parameterValidator(schema: TObject): Validator {
 
 /** Before their items are looked at one by one: there would be a complaint about every one of them. */
 function refuseLongLists({ properties }: TObject): Validator {
-  const bounds = Object.entries(properties as Record<string, { maxItems?: number }>);
+  const bounds = Object.entries(properties as Record<string, { maxItems?: number }>).flatMap(
+    ([name, { maxItems }]) => (maxItems === undefined ? [] : [[name, maxItems] as const]),
+  );
   return (fields) => {
-    for (const [path, { maxItems = Number.POSITIVE_INFINITY }] of bounds) {
+    for (const [path, maxItems] of bounds) {
       const list = fields[path];
       if (Array.isArray(list) && list.length > maxItems)
         throw invalid(422, [

@@ -1,6 +1,7 @@
 // May this actor call this route, and for this end-user? To a delegated token, everybody but its own user seems
 // not to exist.
 import { type Actor, type ActorKind, grantOf, pinnedUserOf } from '../contract/actor.ts';
+import { userNotFound } from '../contract/refusals.ts';
 import type { GuardedAccess } from '../contract/route.ts';
 import { holds } from '../contract/scope.ts';
 import type { Settings } from '../contract/settings.ts';
@@ -54,5 +55,3 @@ export function authorizeScope(
     'a scope is missing; SCOPE_ENFORCEMENT=warn lets the request pass',
   );
 }
-
-export const userNotFound = () => new PakhusError('NOT_FOUND', 'There is no such user in this project');

@@ -16,15 +16,10 @@ export async function readJsonBody(stream: IncomingMessage): Promise<unknown> {
   try {
     return parseForeignJson(text.decode(bytes));
   } catch (error) {
-    throw malformedBody(whyUnreadable(error));
+    throw malformedBody(
+      error instanceof TypeError ? 'it is not UTF-8' : (error as Error).message.slice(0, 120),
+    );
   }
-}
-
-function whyUnreadable(error: unknown): string {
-  if (error instanceof TypeError) return 'it is not UTF-8';
-  // Reading it goes as deep as it is nested.
-  if (error instanceof RangeError) return 'it is nested too deeply';
-  return (error as Error).message.slice(0, 120);
 }
 
 function readAll(stream: IncomingMessage): Promise<Buffer> {

@@ -4,6 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../contract/actor.ts';
 import type { Deps } from '../contract/deps.ts';
+import { userNotFound } from '../contract/refusals.ts';
 import { isPublic, type Route } from '../contract/route.ts';
 import { Serialized } from '../contract/serialized.ts';
 import type { Subject } from '../contract/subject.ts';
@@ -17,7 +18,7 @@ import {
 import { invalid } from '../kernel/error.ts';
 import { isUuid } from '../kernel/id.ts';
 import { isStorableText } from '../kernel/text.ts';
-import { authorizeActor, authorizeScope, refuseForeignSubject, userNotFound } from './authorize.ts';
+import { authorizeActor, authorizeScope, refuseForeignSubject } from './authorize.ts';
 import { addressOf, HandlerContext, ownOrigin } from './context.ts';
 import { type CorsHeaders, callerCors, exposedHeaders, globalCors, refuseForgery } from './cors.ts';
 import { presentedCredential } from './credential.ts';

@@ -156,7 +156,6 @@ function sendError(deps: Deps, thrown: unknown, reply: FastifyReply): FastifyRep
   const error = toPakhusError(thrown);
   if (error.status >= 500)
     deps.log.error({ err: error.cause ?? error, request_id: reply.request.id }, error.message);
-  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
   reply.headers(error.headers);
   return reply
     .code(error.status)

@@ -6,11 +6,14 @@ export const snakeOf = (name: string): string =>
 export const camelOf = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
+/** Every way to write a name, each once. */
+export const spellingsOf = (name: string): string[] => [...new Set([name, snakeOf(name), camelOf(name)])];
+
 /** From each other spelling to the name that the schema uses. */
 export function aliasesOf(names: readonly string[]): ReadonlyMap<string, string> {
   const aliases = new Map<string, string>();
   for (const name of names) {
-    for (const other of [snakeOf(name), camelOf(name)]) if (other !== name) aliases.set(other, name);
+    for (const other of spellingsOf(name)) if (other !== name) aliases.set(other, name);
   }
   return aliases;
 }

@@ -28,7 +28,7 @@ interface ErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
   /** Only for VALIDATION_ERROR, whose status depends on where the mistake was: 400, 413, 422 or 431. */
   readonly status?: number;
-  readonly retryAfterSeconds?: number;
+  /** Sent with the answer. */
   readonly headers?: Readonly<Record<string, string | number>>;
   /** Logged, never sent. */
   readonly cause?: unknown;
@@ -38,7 +38,6 @@ export class PakhusError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;
-  readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string | number>>;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -47,7 +46,6 @@ export class PakhusError extends Error {
     this.code = code;
     this.status = options.status ?? errorStatus[code];
     this.details = options.details ?? {};
-    this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers ?? {};
   }
 }
@@ -65,5 +63,9 @@ export function outage(
   message: string,
   cause?: unknown,
 ): PakhusError {
-  return new PakhusError('STORAGE_UNAVAILABLE', message, { details: { part }, retryAfterSeconds: 2, cause });
+  return new PakhusError('STORAGE_UNAVAILABLE', message, {
+    details: { part },
+    headers: { 'retry-after': 2 },
+    cause,
+  });
 }

@@ -27,6 +27,9 @@ export const hmacSha256 = (key: Buffer, text: string): Buffer =>
 
 export const randomToken = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
+/** For an account whose owner has not chosen one: 120 bits, short enough to be typed. */
+export const madeUpPassword = (): string => randomToken(15);
+
 /** An independent key for one purpose, so that no secret serves two. */
 export const deriveKey = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, 'pakhus', purpose, 32));

@@ -18,6 +18,7 @@ import {
   mintToken,
   type Tenant,
 } from '../support/tenants.ts';
+import { contentTypeOf, formOf, partsOf } from '../support/uploads.ts';
 
 let service: TestPakhus;
 let admin: string;
@@ -32,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function send(
+function send(
   api: Api,
   as: string,
   path: string,
@@ -40,14 +41,10 @@ async function send(
   fields: Record<string, string> = {},
   type = 'image/jpeg',
 ): Promise<Reply> {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  form.append('image', new Blob([new Uint8Array(bytes)], { type }), 'photo.jpg');
-  const encoded = new Response(form);
   return api.call('POST', path, {
     as,
-    raw: Buffer.from(await encoded.arrayBuffer()),
-    headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
+    raw: formOf(partsOf(bytes, { name: 'photo.jpg', type, fields, fileField: 'image' })),
+    headers: { 'content-type': contentTypeOf() },
   });
 }
 

@@ -1,6 +1,6 @@
 // What the operator does to an account from the command line, when nobody can log in any more.
 import type { AuditStamp } from '../../contract/audit.ts';
-import { randomToken } from '../../kernel/secret.ts';
+import { madeUpPassword } from '../../kernel/secret.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import { recordAudit } from '../audit/audit.service.ts';
@@ -32,7 +32,7 @@ export async function resetByOperator(
   passwords: Passwords,
   account: AccountRow,
 ): Promise<string> {
-  const password = randomToken(15);
+  const password = madeUpPassword();
   const passwordHash = await passwords.hash(password);
   await db.transaction(async (tx) => {
     await holdAccount(tx, account.id);

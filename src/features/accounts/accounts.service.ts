@@ -4,7 +4,7 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { SignedToken } from '../../contract/token.ts';
 import { PakhusError } from '../../kernel/error.ts';
-import { randomToken } from '../../kernel/secret.ts';
+import { madeUpPassword } from '../../kernel/secret.ts';
 import {
   brokenConstraint,
   type Database,
@@ -135,7 +135,7 @@ export async function ensureAdmin(
   password: string | null,
 ): Promise<string | null> {
   if (await hasAdmin(db)) return null;
-  const chosen = password ?? randomToken(15);
+  const chosen = password ?? madeUpPassword();
   const passwordHash = await passwords.hash(chosen);
   return db.transaction(async (tx) => {
     await tx.query(lockAdmins);

@@ -1,10 +1,10 @@
 // Sessions of accounts, and what every change of an account has in common.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
+import { projectInactive } from '../../contract/refusals.ts';
 import type { SignedToken } from '../../contract/token.ts';
 import { tooMany } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
-import { PakhusError } from '../../kernel/error.ts';
 import { sha256 } from '../../kernel/secret.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
@@ -47,7 +47,7 @@ export async function keepSession(tx: Transaction, signed: SignedToken, accountI
 
 export function refuseInactiveProject(account: AccountRow): void {
   if (account.project_active !== false) return;
-  throw new PakhusError('FORBIDDEN', 'The project is not active: ask the operator to activate it');
+  throw projectInactive();
 }
 
 /** Who acts where nobody is logged in yet: the account itself. */

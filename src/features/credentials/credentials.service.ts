@@ -1,6 +1,7 @@
 // From a presented credential to an actor. Anything but a live credential is 401, and says no more than that.
 import type { Actor } from '../../contract/actor.ts';
 import type { Deps } from '../../contract/deps.ts';
+import { projectInactive } from '../../contract/refusals.ts';
 import { commonGrant, type Scope } from '../../contract/scope.ts';
 import type { Subject } from '../../contract/subject.ts';
 import type { Claims } from '../../contract/token.ts';
@@ -163,7 +164,7 @@ function refuseDeadDelegate(row: UserTokenRow, integrationId: string | null): vo
 
 function refuseInactiveProject(row: { readonly project_active: boolean | null }): void {
   if (row.project_active) return;
-  throw new PakhusError('FORBIDDEN', 'The project is not active: ask the operator to activate it');
+  throw projectInactive();
 }
 
 /** Most specific first: the integration's own, the project's tier, what the admin set, the environment. */

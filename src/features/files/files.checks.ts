@@ -1,4 +1,5 @@
 // What an upload must fulfil, and what it is told when it does not.
+import { spaceNotFound, userNotFound } from '../../contract/refusals.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { invalid, outage, PakhusError } from '../../kernel/error.ts';
 import { contradicts } from '../../kernel/media-kinship.ts';
@@ -98,11 +99,11 @@ const digestFault = (path: string, file: ReceivedFile) =>
 export function refusalOf(outcome: Exclude<StoreOutcome, 'stored'>): PakhusError {
   switch (outcome) {
     case 'no user':
-      return new PakhusError('NOT_FOUND', 'There is no such user in this project');
+      return userNotFound();
     case 'inactive user':
       return new PakhusError('FORBIDDEN', 'The user is not active: activate it before you upload for it');
     case 'no space':
-      return new PakhusError('NOT_FOUND', 'There is no such space of this user');
+      return spaceNotFound();
     case 'inactive space':
       return new PakhusError('FORBIDDEN', 'The space is not active: activate it before you upload into it');
     case 'user limit':

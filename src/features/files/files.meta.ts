@@ -1,6 +1,5 @@
 // The metadata of an upload, out of a form: one `meta` part with JSON, single fields, or both.
-
-import { camelOf, snakeOf } from '../../kernel/casing.ts';
+import { spellingsOf } from '../../kernel/casing.ts';
 import { type Issue, invalid } from '../../kernel/error.ts';
 import { readFolder } from '../../kernel/folder.ts';
 import { parseForeignJson } from '../../kernel/json.ts';
@@ -27,7 +26,7 @@ export function gatherFields(
   const gathered: Record<string, unknown> = readMeta(form);
   for (const name of names) {
     // Every spelling that is there, so that validation can tell when they say different things.
-    const spellings = [...new Set([name, snakeOf(name), camelOf(name)])];
+    const spellings = spellingsOf(name);
     const given = spellings.filter((spelling) => form.has(spelling));
     if (given.length > 0) for (const spelling of spellings) delete gathered[spelling];
     for (const spelling of given)

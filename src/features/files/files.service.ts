@@ -3,6 +3,7 @@ import type { TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, afterPosition, type PageRequest } from '../../contract/paging.ts';
+import { spaceNotFound } from '../../contract/refusals.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
@@ -33,8 +34,7 @@ export const fileNotFound = () => new PakhusError('NOT_FOUND', 'There is no such
 /** What of a user's files the caller sees, narrowed by what it asks for. A space token sees its own space. */
 export function visibleSpace(actor: TenantActor, wanted?: string): SpaceFilter {
   if (actor.kind === 'space') {
-    if (wanted !== undefined && wanted.toLowerCase() !== actor.spaceId)
-      throw new PakhusError('NOT_FOUND', 'There is no such space of this user');
+    if (wanted !== undefined && wanted.toLowerCase() !== actor.spaceId) throw spaceNotFound();
     return { spaceId: actor.spaceId };
   }
   if (wanted === undefined) return 'all';

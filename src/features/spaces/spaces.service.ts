@@ -3,6 +3,7 @@ import { grantOf, type IntegrationActor, type ProjectActor, type UserActor } fro
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { spaceNotFound } from '../../contract/refusals.ts';
 import { isWithin, type Scope, withoutRepeats } from '../../contract/scope.ts';
 import { tooMany } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
@@ -31,8 +32,6 @@ import type { NewSpaceInput, SpaceChangeInput } from './spaces.wire.ts';
 type Manager = ProjectActor | UserActor;
 
 const loginFailurePolicy: Policy = { max: 10, windowMs: 15 * 60_000 };
-
-export const spaceNotFound = () => new PakhusError('NOT_FOUND', 'There is no such space of this user');
 
 export async function listUserSpaces(deps: Deps, projectId: string, userId: string, page: PageRequest) {
   const list = `spaces:${userId}`;

@@ -3,8 +3,8 @@
 import type { TenantActor } from '../../contract/actor.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { userNotFound } from '../../contract/refusals.ts';
 import type { Subject } from '../../contract/subject.ts';
-import { PakhusError } from '../../kernel/error.ts';
 import { counterNames, nothingCounted } from '../../platform/counters/counters.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import { snapshotOf } from '../users/users.wire.ts';
@@ -84,7 +84,7 @@ export async function readUserStats(deps: Deps, actor: TenantActor, user: Subjec
     readDays(deps, projectId, subjectId),
     deps.db.read<UsageRow>(find(projectId, subjectId)),
   ]);
-  if (!usage) throw new PakhusError('NOT_FOUND', 'There is no such user in this project');
+  if (!usage) throw userNotFound();
   const plan = actor.kind === 'space' ? { storageLimit: usage.limit_bytes } : user.plan;
   return {
     user_id: user.id,

@@ -2,6 +2,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { userNotFound } from '../../contract/refusals.ts';
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
@@ -104,8 +105,6 @@ export async function planOfUser(deps: Deps, projectId: string, userId: string):
   return row?.plan_id ?? null;
 }
 
-const userGone = () => new PakhusError('NOT_FOUND', 'There is no such user in this project');
-
 /** The first lock of whoever changes what belongs to a user. */
 export async function lockOwner(tx: Transaction, projectId: string, userId: string): Promise<void> {
   await lockedUser(tx, projectId, userId);
@@ -114,7 +113,7 @@ export async function lockOwner(tx: Transaction, projectId: string, userId: stri
 /** Deleted between authentication and this moment: still an ordinary 404. */
 async function lockedUser(tx: Transaction, projectId: string, userId: string): Promise<UserRow> {
   const [row] = await tx.query<UserRow>(lockUser(projectId, userId));
-  if (!row) throw userGone();
+  if (!row) throw userNotFound();
   return row;
 }
 

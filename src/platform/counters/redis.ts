@@ -3,8 +3,9 @@
 // A count leaves for Redis before its request is answered; what one turn of the event loop counts leaves in one
 // sending, since a command costs the process more than everything else about counting. Every sending of an
 // instance has a number, and Redis applies the numbers in order and each once: after a lost connection whatever
-// has no answer is simply sent again. To drain, the live hash is renamed to a batch, which is deleted only after it was applied, by whichever
-// instance comes first. While Redis is away counts stay in this process, and are drained from there.
+// has no answer is simply sent again. To drain, the live hash is renamed to a batch, which is deleted only after
+// it was applied, by whichever instance comes first. While Redis is away counts stay in this process, and are
+// drained from there.
 import { newId } from '../../kernel/id.ts';
 import type { Logger } from '../log.ts';
 import type { RedisClient } from '../redis.ts';

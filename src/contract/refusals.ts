@@ -1,0 +1,9 @@
+// Refusals that several places give in the same words. What may not be seen must sound like what is not there.
+import { PakhusError } from '../kernel/error.ts';
+
+export const userNotFound = () => new PakhusError('NOT_FOUND', 'There is no such user in this project');
+
+export const spaceNotFound = () => new PakhusError('NOT_FOUND', 'There is no such space of this user');
+
+export const projectInactive = () =>
+  new PakhusError('FORBIDDEN', 'The project is not active: ask the operator to activate it');
