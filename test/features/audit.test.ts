@@ -133,9 +133,11 @@ describe('a mutation leaves exactly one row', () => {
       service.api.put('/project/users/ext/anna/plan', tenant.key, { planId: plan.id }),
     );
     const metadata = { new: { plan_id: plan.id } };
-    expect(assigned).toMatchObject([
-      { action: 'user.plan_change', ...about, metadata },
+    // Both rows may bear the same millisecond, so that neither comes first for sure.
+    const byAction = assigned.toSorted((one, other) => one.action.localeCompare(other.action));
+    expect(byAction).toMatchObject([
       { action: 'plan.assign', resource_type: 'plan', resource_id: plan.id, user_id: id, metadata },
+      { action: 'user.plan_change', ...about, metadata },
     ]);
     const minted = await rowOf('POST', `/project/users/${id}/tokens`, { scopes: ['files:read'] });
     const { jti } = minted.body as unknown as { jti: string };
