@@ -11,7 +11,7 @@ import type { Subject } from '../contract/subject.ts';
 import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
 import {
   type Caller,
-  identify,
+  type Identify,
   type SubjectPath,
   unauthorized,
 } from '../features/credentials/credentials.service.ts';
@@ -47,7 +47,7 @@ export interface Pipeline {
 
 const unsafeMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-export function pipelineOf(deps: Deps, { route, subjectBy }: Endpoint): Pipeline {
+export function pipelineOf(deps: Deps, identify: Identify, { route, subjectBy }: Endpoint): Pipeline {
   const validateParams = route.params && parameterValidator(route.params);
   const validateQuery = route.query && parameterValidator(route.query);
   const validateBody = route.body && !route.multipart ? bodyValidator(route.body) : undefined;
@@ -55,7 +55,7 @@ export function pipelineOf(deps: Deps, { route, subjectBy }: Endpoint): Pipeline
 
   return {
     async admit(request, reply) {
-      const caller = await admitCaller(deps, route, isAuthRoute, subjectBy, request, reply);
+      const caller = await admitCaller(deps, identify, route, isAuthRoute, subjectBy, request, reply);
       request.admission = caller ?? stranger;
     },
     async handle(request, reply) {
@@ -82,6 +82,7 @@ export function pipelineOf(deps: Deps, { route, subjectBy }: Endpoint): Pipeline
 
 async function admitCaller(
   deps: Deps,
+  identify: Identify,
   route: Route,
   isAuthRoute: boolean,
   subjectBy: SubjectBy,
@@ -99,7 +100,7 @@ async function admitCaller(
   const credential = presentedCredential(headers);
   if (credential === null) throw unauthorized();
   if (unsafe && credential.byCookie) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
-  const caller = await identify(deps, credential.value, subjectPathOf(request, subjectBy));
+  const caller = await identify(credential.value, subjectPathOf(request, subjectBy));
   request.admission = caller;
   sendCors(reply, callerCors(headers.origin, caller.actor, credential.byCookie, caller.cors, globalOrigins));
   if (caller.rate && route.path.startsWith('/project/')) await limitIntegration(deps, caller.rate, reply);

@@ -2,6 +2,7 @@
 import { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
+import { createIdentify, type Identify } from '../features/credentials/credentials.service.ts';
 import { countRequest } from '../features/stats/stats.count.ts';
 import { newId } from '../kernel/id.ts';
 import { latencyBounds, type Metrics, type Observations } from '../platform/metrics.ts';
@@ -95,11 +96,13 @@ export function createHttpServer(deps: Deps): HttpServer {
   instance.addContentTypeParser('application/json', (request: FastifyRequest) => readJsonBody(request.raw));
   instance.options('*', async (request, reply) => answerPreflight(deps, request, reply));
 
-  for (const endpoint of endpoints) if (!endpoint.route.multipart) addRoute(instance, deps, endpoint);
+  const identify = createIdentify(deps);
+  for (const endpoint of endpoints)
+    if (!endpoint.route.multipart) addRoute(instance, deps, identify, endpoint);
   // Apart, so that no other route takes a form for an empty body. Their handlers read the stream themselves.
   instance.register(async (forms) => {
     forms.addContentTypeParser('multipart/form-data', async () => null);
-    for (const endpoint of endpoints) if (endpoint.route.multipart) addRoute(forms, deps, endpoint);
+    for (const endpoint of endpoints) if (endpoint.route.multipart) addRoute(forms, deps, identify, endpoint);
   });
   serveOpenApi(instance, deps.version);
   servePages(instance);
@@ -126,9 +129,9 @@ export function createHttpServer(deps: Deps): HttpServer {
   };
 }
 
-function addRoute(instance: FastifyInstance, deps: Deps, endpoint: Endpoint): void {
+function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, endpoint: Endpoint): void {
   const { route } = endpoint;
-  const pipeline = pipelineOf(deps, endpoint);
+  const pipeline = pipelineOf(deps, identify, endpoint);
   instance.route({
     method: route.method,
     url: `${apiPrefix}${endpoint.path}`,

@@ -7,6 +7,7 @@ import type { Subject } from '../../contract/subject.ts';
 import type { Claims } from '../../contract/token.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { isApiKey, looksLikeApiKey, sha256 } from '../../kernel/secret.ts';
+import { sharedWithinTurn } from '../../kernel/turn.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
 import {
   findKey,
@@ -44,8 +45,24 @@ export interface CorsPolicy {
 
 const noCors: CorsPolicy = { origins: [], devMode: false };
 
-/** `credential` is a Bearer token or the cookie's value. Throws at once what can be told without the database. */
-export function identify(deps: Deps, credential: string, subject: SubjectPath): Promise<Caller> {
+/** `credential` is a Bearer token or the cookie's value. */
+export type Identify = (credential: string, subject: SubjectPath) => Promise<Caller>;
+
+/** Requests of one caller for one user come in bursts: those that arrive together share one statement. */
+export function createIdentify(deps: Deps): Identify {
+  const shared = sharedWithinTurn<Caller>();
+  return (credential, subject) =>
+    shared(`${credential} ${nameOf(subject)}`, () => identify(deps, credential, subject));
+}
+
+/** Kinds apart: an external id may look like an id. */
+function nameOf(subject: SubjectPath): string {
+  if (subject === null) return '';
+  return 'userId' in subject ? `id ${subject.userId}` : `external ${subject.externalId}`;
+}
+
+/** Throws at once what can be told without the database. */
+function identify(deps: Deps, credential: string, subject: SubjectPath): Promise<Caller> {
   if (looksLikeApiKey(credential)) return identifyKey(deps, credential, subject);
   const claims = deps.tokens.verify(credential);
   switch (claims?.role) {
