@@ -527,6 +527,46 @@ begin
   stored_at := file.created_at;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.store_files(batch jsonb, OUT number bigint, OUT outcome text, OUT stored_at timestamp with time zone)
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  free_projects uuid[];
+  free_users uuid[];
+  free_spaces uuid[];
+  entry record;
+  result record;
+begin
+  free_projects := array(select p.id from projects p
+    where p.id in (select (e -> 'file' ->> 'project_id')::uuid from jsonb_array_elements(batch) e)
+    for key share skip locked);
+  free_users := array(select u.id from users u
+    where u.id in (select (e -> 'file' ->> 'user_id')::uuid from jsonb_array_elements(batch) e)
+    for no key update skip locked);
+  free_spaces := array(select s.id from spaces s
+    where s.id in (select (e -> 'file' ->> 'space_id')::uuid from jsonb_array_elements(batch) e)
+    for no key update skip locked);
+  for entry in
+    select e.value, e.ordinality, jsonb_populate_record(null::files, e.value -> 'file') as file
+    from jsonb_array_elements(batch) with ordinality e
+  loop
+    number := entry.ordinality;
+    outcome := 'passed over';
+    stored_at := null;
+    entry.file.created_at := now();
+    entry.file.updated_at := now();
+    if (entry.file).project_id = any(free_projects) and (entry.file).user_id = any(free_users)
+      and ((entry.file).space_id is null or (entry.file).space_id = any(free_spaces))
+    then
+      select stored.outcome, stored.stored_at into outcome, stored_at
+        from store_file(entry.file, entry.value ->> 'actor_type', (entry.value ->> 'actor_id')::uuid,
+          entry.value ->> 'actor_key_id', entry.value ->> 'ip_address', entry.value ->> 'user_agent') stored;
+    end if;
+    return next;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.usage_bucket(bytes bigint)
  RETURNS integer
  LANGUAGE sql

@@ -1,19 +1,26 @@
 // Gathers what arrives while an earlier batch is under way into the next one. Under load many callers share
 // one round trip; a single caller waits for nobody.
 
-export function batched<Item>(
-  run: (items: readonly Item[]) => Promise<unknown>,
-): (item: Item) => Promise<void> {
-  let waiting: { item: Item; resolve: () => void; reject: (error: unknown) => void }[] = [];
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result | Promise<Result>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** `run` resolves to the results of its items, in their order; one that takes longer may be a promise. */
+export function batched<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
+  itemsMax = Number.POSITIVE_INFINITY,
+): (item: Item) => Promise<Result> {
+  const waiting: Waiting<Item, Result>[] = [];
   let busy = false;
   const work = async () => {
     busy = true;
     while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
+      const batch = waiting.splice(0, itemsMax);
       try {
-        await run(batch.map(({ item }) => item));
-        for (const { resolve } of batch) resolve();
+        const results = await run(batch.map(({ item }) => item));
+        for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }

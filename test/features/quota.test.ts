@@ -1,5 +1,6 @@
 // Quotas under contention, and uploads that race with whatever can take their ground away. Afterwards the
 // counters equal the sums, and the store holds the objects of the rows and no other.
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
 import { bytesOf } from '../support/bytes.ts';
@@ -90,6 +91,43 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     const { body } = await service.api.get(`${tenant.path}/storage`, tenant.key);
     expect(body.storageUsed).toBe(fitting * size);
     expect((await upload(service.api, tenant.key, tenant.path, bytes)).status).toBe(201);
+    await expectBalanced(service, tenant.id);
+  });
+
+  test("files.upload: whoever waits for a user's lock holds up nobody else, and is stored when it is free", async () => {
+    const tenant = await tenantWithUser();
+    const paths = [tenant.path];
+    for (let n = 0; n < 4; n += 1)
+      paths.push(`/project/users/${(await createUser(service.api, tenant.key)).id}`);
+    const spaceId = await spaceOf({ key: tenant.key, path: paths[1] as string });
+    const held = { user: tenant.path.split('/').at(-1), space: spaceId };
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    const waiting: Promise<Reply>[] = [];
+    let stored = 0;
+    const send = (path: string, meta: object = {}) => {
+      const sent = upload(service.api, tenant.key, path, bytesOf(1000), { meta });
+      sent.then(() => {
+        stored += 1;
+      });
+      return sent;
+    };
+    try {
+      await client.query(
+        `begin; select from users where id = '${held.user}' for update; select from spaces where id = '${held.space}' for update`,
+      );
+      for (let n = 0; n < 5; n += 1)
+        waiting.push(send(tenant.path), send(paths[1] as string, { space_id: spaceId }));
+      const free = await Promise.all(
+        Array.from({ length: 40 }, (_, nth) => send(paths[1 + (nth % 4)] as string)),
+      );
+      expect(countsOf(free)).toEqual({ 201: 40 });
+      expect(stored).toBe(40);
+      await client.query('commit');
+      expect(countsOf(await Promise.all(waiting))).toEqual({ 201: 10 });
+    } finally {
+      await client.end();
+    }
     await expectBalanced(service, tenant.id);
   });
 

@@ -24,7 +24,7 @@ export interface PlacedObject {
 export type ReserveObject = (object: PlacedObject) => Promise<void>;
 
 export function createReservations(db: Database, graceSeconds: number): ReserveObject {
-  return batched<PlacedObject>((objects) =>
+  return batched<PlacedObject, void>((objects) =>
     db.query(
       insertDoomed(
         objects.map(({ shelf }) => shelf),

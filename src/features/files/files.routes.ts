@@ -5,6 +5,7 @@ import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readMediaType } from '../../kernel/media-type.ts';
 import { countFor } from '../stats/stats.count.ts';
+import { commitTogether } from './files.commit.ts';
 import { folderOf, tagsIn } from './files.meta.ts';
 import { storageKeyOf, urlOf } from './files.objects.ts';
 import { serveObject } from './files.serve.ts';
@@ -16,7 +17,7 @@ import {
   removeFile,
   visibleSpace,
 } from './files.service.ts';
-import { commitFile, type UploadInput, type UploadKind, uploadFile } from './files.upload.ts';
+import { type UploadInput, type UploadKind, uploadFile } from './files.upload.ts';
 import {
   Classifier,
   DownloadHeaders,
@@ -44,7 +45,7 @@ const plainUpload: UploadKind<UploadInput> = {
   fileField: 'file',
   fieldNames: Object.keys(uploadFields),
   validate: bodyValidator(Type.Object(uploadFields)),
-  commit: (deps, file, _input, audit) => commitFile(deps.db, file, audit),
+  commit: (deps, file, _input, audit) => commitTogether(deps.db, file, audit),
 };
 
 const FileQuery = Type.Object({

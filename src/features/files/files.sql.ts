@@ -1,5 +1,5 @@
-// Statements on files and on the objects that no file owns. `store_file` and `delete_file` are functions of
-// the database: each is one statement, and each changes everything or nothing.
+// Statements on files and on the objects that no file owns. `store_file`, `store_files` and `delete_file` are
+// functions of the database: each is one statement, and each changes everything or nothing.
 import type { AuditStamp } from '../../contract/audit.ts';
 import { joinSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
@@ -235,6 +235,35 @@ export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
       ${file.tags}::text[], ${file.classifier}::text, ${JSON.stringify(file.metadata)}::jsonb,
       ${file.visibility}::text, ${file.shelf}::text, ${file.sha256}::bytea, now(), now())::files,
     ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
+
+/** Many in one transaction, each with an outcome of its own, 'passed over' among them. */
+export const storeFiles = (commits: readonly { file: NewFile; audit: AuditStamp }[]): Sql => sql`
+  select outcome, stored_at from store_files(${JSON.stringify(commits.map(batchEntry))}::jsonb) order by number`;
+
+const batchEntry = ({ file, audit }: { file: NewFile; audit: AuditStamp }) => ({
+  file: {
+    id: file.id,
+    project_id: file.projectId,
+    user_id: file.userId,
+    space_id: file.spaceId,
+    name: file.name,
+    size: file.size,
+    mime_type: file.mimeType,
+    storage_key: file.storageKey,
+    folder: file.folder,
+    tags: file.tags,
+    classifier: file.classifier,
+    metadata: file.metadata,
+    visibility: file.visibility,
+    shelf: file.shelf,
+    sha256: `\\x${file.sha256.toString('hex')}`,
+  },
+  actor_type: audit.actorType,
+  actor_id: audit.actorId,
+  actor_key_id: audit.actorKeyId,
+  ip_address: audit.ipAddress,
+  user_agent: audit.userAgent,
+});
 
 export const deleteFile = (
   projectId: string,

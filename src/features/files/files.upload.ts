@@ -14,7 +14,6 @@ import type { Validator } from '../../contract/validation.ts';
 import { deferred } from '../../kernel/deferred.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { newId } from '../../kernel/id.ts';
-import type { Queryable } from '../../platform/db/postgres.ts';
 import { ClientGone, type FilePart, type FormFields, readForm } from '../../platform/multipart.ts';
 import { countFor } from '../stats/stats.count.ts';
 import {
@@ -27,6 +26,7 @@ import {
   roomOf,
   verifyDigests,
 } from './files.checks.ts';
+import type { CommitResult, NewFile } from './files.commit.ts';
 import { gatherFields, noValues, valuesOf } from './files.meta.ts';
 import {
   keepReserved,
@@ -37,24 +37,13 @@ import {
   storageKeyOf,
 } from './files.objects.ts';
 import { type Intake, type ReceivedFile, takeIn } from './files.receive.ts';
-import {
-  type FileRow,
-  type FileValues,
-  findSpaceOfUser,
-  type NewFile,
-  type StoreOutcome,
-  storeFile,
-} from './files.sql.ts';
+import { type FileRow, type FileValues, findSpaceOfUser } from './files.sql.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
 export interface UploadInput extends FileMetaInput {
   readonly space_id?: string | null;
   readonly sha256?: string;
 }
-
-export type { NewFile } from './files.sql.ts';
-
-export type CommitResult = { readonly outcome: StoreOutcome; readonly stored_at: string };
 
 /** What tells one kind of upload from another: the part that holds the file, and the form's further fields. */
 export interface UploadKind<Input extends UploadInput> {
@@ -66,11 +55,6 @@ export interface UploadKind<Input extends UploadInput> {
   /** Whether it is of a type that belongs here at all. */
   check?(facts: FileFacts): void;
   commit(deps: Deps, file: NewFile, input: Input, audit: AuditStamp): Promise<CommitResult>;
-}
-
-export async function commitFile(db: Queryable, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
-  const [result] = await db.query<CommitResult>(storeFile(file, audit));
-  return result as CommitResult;
 }
 
 /** One attempt: what it has written so far, and so must take back if it fails. */

@@ -5,7 +5,8 @@ import type { Deps } from '../../contract/deps.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { type ImageWishes, resolveRecipe } from '../../kernel/image-recipe.ts';
 import type { FileFacts } from '../files/files.checks.ts';
-import { type CommitResult, commitFile, type NewFile, type UploadInput } from '../files/files.upload.ts';
+import { type CommitResult, commitFile, type NewFile } from '../files/files.commit.ts';
+import type { UploadInput } from '../files/files.upload.ts';
 import { findJob, insertJob, type JobRow } from './images.sql.ts';
 
 export type ImageInput = UploadInput & ImageWishes;

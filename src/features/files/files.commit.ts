@@ -1,0 +1,69 @@
+// The commit of an upload: the file's row, the bytes charged, and its object taken off the doomed.
+//
+// Uploads that end together share one transaction, and with it the wait for the database's disk. None of them
+// waits for somebody else's lock there: whose user is locked is passed over, and waits in a transaction of its own.
+import type { AuditStamp } from '../../contract/audit.ts';
+import { batched } from '../../kernel/batch.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import type { Database, Queryable } from '../../platform/db/postgres.ts';
+import { type NewFile, type StoreOutcome, storeFile, storeFiles } from './files.sql.ts';
+
+export type { NewFile } from './files.sql.ts';
+
+export interface CommitResult {
+  readonly outcome: StoreOutcome;
+  readonly stored_at: string;
+}
+
+/** In a transaction of its own, or in the caller's. */
+export async function commitFile(db: Queryable, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
+  const [result] = await db.query<CommitResult>(storeFile(file, audit));
+  return result as CommitResult;
+}
+
+interface Commit {
+  readonly file: NewFile;
+  readonly audit: AuditStamp;
+}
+
+interface BatchResult {
+  readonly outcome: StoreOutcome | 'passed over';
+  readonly stored_at: string;
+}
+
+const commitsMax = 64;
+
+const batchesOf = new WeakMap<Database, (commit: Commit) => Promise<CommitResult>>();
+
+export function commitTogether(db: Database, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
+  let commit = batchesOf.get(db);
+  if (!commit) {
+    commit = batched((commits) => commitAll(db, commits), commitsMax);
+    batchesOf.set(db, commit);
+  }
+  return commit({ file, audit });
+}
+
+async function commitAll(
+  db: Database,
+  commits: readonly Commit[],
+): Promise<(CommitResult | Promise<CommitResult>)[]> {
+  const results = await storeAll(db, commits);
+  return commits.map(({ file, audit }, index) => {
+    const { outcome, stored_at } = results?.[index] ?? passedOver;
+    return outcome === 'passed over' ? commitFile(db, file, audit) : { outcome, stored_at };
+  });
+}
+
+const passedOver: BatchResult = { outcome: 'passed over', stored_at: '' };
+
+/** Null where the database refused the batch, of which nothing is stored then: one may have spoilt it for all. */
+async function storeAll(db: Database, commits: readonly Commit[]): Promise<BatchResult[] | null> {
+  try {
+    return await db.query<BatchResult>(storeFiles(commits));
+  } catch (error) {
+    // A database that went away may have committed.
+    if (error instanceof PakhusError) throw error;
+    return null;
+  }
+}
