@@ -221,7 +221,10 @@ function boundRest({ raw }: FastifyRequest): void {
 }
 
 /** Without the query: a signed URL carries its signature there. */
-const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
+function pathOf({ url }: FastifyRequest): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
 
 function logRequest(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
   const actor = request.admission?.actor;

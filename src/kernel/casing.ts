@@ -6,8 +6,17 @@ export const snakeOf = (name: string): string =>
 export const camelOf = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Every way to write a name, each once. */
-export const spellingsOf = (name: string): string[] => [...new Set([name, snakeOf(name), camelOf(name)])];
+const knownSpellings = new Map<string, readonly string[]>();
+
+/** Every way to write a name of our own, each once. Names are few, and asked for often. */
+export function spellingsOf(name: string): readonly string[] {
+  let spellings = knownSpellings.get(name);
+  if (!spellings) {
+    spellings = [...new Set([name, snakeOf(name), camelOf(name)])];
+    knownSpellings.set(name, spellings);
+  }
+  return spellings;
+}
 
 /** From each other spelling to the name that the schema uses. */
 export function aliasesOf(names: readonly string[]): ReadonlyMap<string, string> {

@@ -7,4 +7,17 @@ export const systemClock: Clock = () => Date.now();
 
 export const secondsOf = (milliseconds: number): number => Math.floor(milliseconds / 1000);
 
-export const isoOf = (milliseconds: number): string => new Date(milliseconds).toISOString();
+const secondsKept = 8;
+const knownSeconds = new Map<number, string>();
+
+/** Every request prints a few times, and printing one costs: the seconds that were asked for last are remembered. */
+export function isoOf(milliseconds: number): string {
+  const second = Math.floor(milliseconds / 1000);
+  let text = knownSeconds.get(second);
+  if (text === undefined) {
+    text = new Date(second * 1000).toISOString().slice(0, -4);
+    if (knownSeconds.size >= secondsKept) knownSeconds.clear();
+    knownSeconds.set(second, text);
+  }
+  return `${text}${String(Math.floor(milliseconds - second * 1000)).padStart(3, '0')}Z`;
+}

@@ -1,6 +1,7 @@
 // AWS Signature Version 4 for S3: signed headers and presigned GETs. Pure but for one cached signing key;
 // it opens no socket and reads no clock of its own.
 import { createHash, createHmac } from 'node:crypto';
+import { isoOf } from './clock.ts';
 
 export const unsignedPayload = 'UNSIGNED-PAYLOAD';
 export const emptyPayloadHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -120,7 +121,7 @@ function deriveKey(key: SigningKey, day: string): Buffer {
 
 /** 20130524T000000Z */
 function amzStamp(nowMs: number): string {
-  const iso = new Date(nowMs).toISOString();
+  const iso = isoOf(nowMs);
   return `${iso.slice(0, 4)}${iso.slice(5, 7)}${iso.slice(8, 13)}${iso.slice(14, 16)}${iso.slice(17, 19)}Z`;
 }
 

@@ -1,6 +1,7 @@
 // Structured logs: one JSON object a line on stdout. Fields that could hold a secret are cut here, whoever
 // logs them.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
+import { isoOf } from '../kernel/clock.ts';
 
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'>;
 
@@ -24,7 +25,7 @@ export function createLogger(level: string, output?: DestinationStream): Logger 
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: () => `,"time":"${isoOf(Date.now())}"`,
       formatters: { level: (label) => ({ level: label }), log: (fields) => cutSecrets(fields, 1) },
       serializers: { err: factsOfError },
     },

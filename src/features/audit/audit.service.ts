@@ -1,5 +1,6 @@
 // Recording. A mutation's row is part of its transaction; rows of reads are gathered and written together.
 import type { AuditAction, AuditQueue, AuditStamp, AuditSubject } from '../../contract/audit.ts';
+import { isoOf } from '../../kernel/clock.ts';
 import type { Database, Transaction } from '../../platform/db/postgres.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { sql } from '../../platform/db/sql.ts';
@@ -78,7 +79,7 @@ export function createAuditQueue(db: Database, log: Logger): AuditQueue {
         log.error({ action: stamp.action }, 'an audit row was dropped: too many wait for the database');
         return;
       }
-      held.push({ stamp, subject, createdAt: new Date().toISOString() });
+      held.push({ stamp, subject, createdAt: isoOf(Date.now()) });
       schedule(flushAfterMs);
     },
     flush() {

@@ -13,6 +13,7 @@ import {
   insertDoomedRewrite,
   postponeDoomed,
 } from './files.sql.ts';
+import type { FileUrl } from './files.wire.ts';
 
 export interface PlacedObject {
   readonly shelf: Shelf;
@@ -80,11 +81,6 @@ export const compressedMetaOf = (name: string, format: string): ObjectMeta =>
     `${name.replace(/\.[A-Za-z0-9]{1,5}$/, '')}.${format === 'jpeg' ? 'jpg' : format}`,
     `image/${format}`,
   );
-
-export interface FileUrl {
-  readonly url: string;
-  readonly url_expires_at: string | null;
-}
 
 /** Permanent for a public file that has reached its public address; signed for every other. */
 export function urlOf(deps: Deps, origin: string, file: FileRow): FileUrl {

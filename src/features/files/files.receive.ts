@@ -1,6 +1,6 @@
 // Takes in the bytes of one file part: counts them, hashes them, and keeps a small file in memory whole. A
 // larger one is handed on as a stream once it has proved to be larger. Refused bytes are read and dropped.
-import { createHash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FilePart } from '../../platform/multipart.ts';
 
@@ -12,6 +12,7 @@ const droppedBytesMax = 16 * 1024 * 1024;
 
 export interface ReceivedFile {
   readonly size: number;
+  /** Of no use where bytes were dropped. */
   readonly sha256: Buffer;
   /** The file's first bytes, at least as many as detection needs. */
   readonly head: Buffer;
@@ -34,7 +35,8 @@ export function takeIn(
   onLarge: (body: Readable, head: Buffer) => void,
 ): Intake {
   const { stream: source } = part;
-  const hash = createHash('sha256');
+  /** Of a large file; a small one is hashed in one go, at half the cost. */
+  let running: Hash | null = null;
   let chunks: Buffer[] = [];
   let body: Readable | null = null;
   let head = Buffer.alloc(0);
@@ -51,6 +53,7 @@ export function takeIn(
   const becomeLarge = () => {
     head = Buffer.concat(chunks);
     chunks = [];
+    running = createHash('sha256').update(head);
     body = new Readable({ highWaterMark: streamBufferBytes, read: () => void source.resume() });
     body.on('error', () => undefined);
     if (!body.push(head)) source.pause();
@@ -63,7 +66,7 @@ export function takeIn(
   const received = new Promise<ReceivedFile>((resolve, reject) => {
     const result = (whole: Buffer | null): ReceivedFile => ({
       size,
-      sha256: hash.copy().digest(),
+      sha256: whole ? hash('sha256', whole, 'buffer') : (running?.copy().digest() ?? Buffer.alloc(0)),
       head: whole ?? head,
       whole,
     });
@@ -82,8 +85,8 @@ export function takeIn(
         }
         return;
       }
-      hash.update(chunk);
       if (body) {
+        running?.update(chunk);
         if (!body.push(chunk)) source.pause();
         return;
       }

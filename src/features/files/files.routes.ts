@@ -32,6 +32,7 @@ import {
   SpaceFilter,
   uploadFields,
   Visibility,
+  viewDetail,
   viewFile,
 } from './files.wire.ts';
 
@@ -98,7 +99,7 @@ export const fileRoutes = [
     },
     async ({ deps, actor, user, call, audit }) => {
       const file = await uploadFile(deps, actor, user, plainUpload, call, audit);
-      return { file: { ...viewFile(file), ...urlOf(deps, call.origin, file) } };
+      return { file: viewDetail(file, urlOf(deps, call.origin, file)) };
     },
   ),
   route(
@@ -177,7 +178,7 @@ export const fileRoutes = [
       const file = await readFile(deps, actor, user.id, fileId);
       deps.auditQueue.add(audit, { resourceType: 'file', resourceId: fileId, userId: user.id });
       countFor(deps, actor, user.id, { downloads: 1 });
-      return { file: { ...viewFile(file), ...urlOf(deps, call.origin, file) } };
+      return { file: viewDetail(file, urlOf(deps, call.origin, file)) };
     },
   ),
   route(

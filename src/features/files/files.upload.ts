@@ -65,6 +65,7 @@ interface Attempt {
   readonly fileId: string;
   /** Whose writing the store has confirmed. */
   readonly written: Set<PlacedObject>;
+  /** Ends it: the client has gone, or something failed. */
   readonly abort: AbortController;
   /** The writing of a large file, while it arrives. */
   streaming: Promise<unknown>;
@@ -81,8 +82,9 @@ export async function uploadFile<Input extends UploadInput>(
   audit: AuditStamp,
 ): Promise<FileRow> {
   if (!user.active) throw refusalOf('inactive user');
-  const watch = watchClient(call.raw);
-  const leave = await deps.uploads.enter(watch.signal);
+  const abort = new AbortController();
+  const stopWatching = watchClient(call.raw, abort);
+  const leave = await deps.uploads.enter(abort.signal);
   const fileId = newId();
   const key = storageKeyOf(actor.projectId, fileId);
   const attempt: Attempt = {
@@ -91,12 +93,12 @@ export async function uploadFile<Input extends UploadInput>(
     key,
     fileId,
     written: new Set(),
-    abort: new AbortController(),
+    abort,
     streaming: Promise.resolve(),
     committing: false,
   };
   try {
-    return await receiveAndStore(attempt, actor, kind, call, watch.signal, audit);
+    return await receiveAndStore(attempt, actor, kind, call, audit);
   } catch (error) {
     attempt.abort.abort();
     await attempt.streaming.catch(() => undefined);
@@ -104,7 +106,7 @@ export async function uploadFile<Input extends UploadInput>(
     if (!attempt.committing) for (const object of attempt.written) await removeRefusedObject(deps, object);
     throw error;
   } finally {
-    watch.stop();
+    stopWatching();
     leave();
   }
 }
@@ -114,7 +116,6 @@ async function receiveAndStore<Input extends UploadInput>(
   actor: TenantActor,
   kind: UploadKind<Input>,
   call: Call,
-  signal: AbortSignal,
   audit: AuditStamp,
 ): Promise<FileRow> {
   const { deps, user } = attempt;
@@ -123,7 +124,7 @@ async function receiveAndStore<Input extends UploadInput>(
     deps.settings.MAX_UPLOAD_BYTES,
   );
   const bodyDigest = digestOfBody(call);
-  const { form, part, file, streamed } = await receive(attempt, kind.fileField, bytesMax, call.raw, signal);
+  const { form, part, file, streamed } = await receive(attempt, kind.fileField, bytesMax, call.raw);
   const input = inputOf(kind, form);
   const values = valuesOf(noValues, input);
   if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
@@ -167,7 +168,6 @@ async function receive(
   fileField: string,
   bytesMax: number,
   raw: IncomingMessage,
-  signal: AbortSignal,
 ): Promise<Received> {
   let part: FilePart | undefined;
   let intake: Intake | undefined;
@@ -186,7 +186,7 @@ async function receive(
       taken.overrun.then(() => patienceLost.resolve(fields));
       intake = taken;
     },
-    signal,
+    attempt.abort.signal,
   );
   const form = await Promise.race([whole, patienceLost.promise]);
   if (!part || !intake) throw new Error('A form was read without its file part');
@@ -277,7 +277,12 @@ const rowOf = (
   file: ReceivedFile,
   object: PlacedObject,
 ): NewFile => ({
-  ...values,
+  // Field by field: what follows a spread is added to the object one by one, at ten times the cost.
+  folder: values.folder,
+  tags: values.tags,
+  classifier: values.classifier,
+  metadata: values.metadata,
+  visibility: values.visibility,
   id: object.fileId,
   projectId: actor.projectId,
   userId: user.id,
@@ -313,28 +318,24 @@ const fileRowOf = (file: NewFile, storedAt: string): FileRow => ({
 const paceCheckMs = 20_000;
 const paceBytesMin = 10 * 1024;
 
-/** Aborts when the client hangs up, or sends so slowly that it only means to hold a place. */
-function watchClient(raw: IncomingMessage): { signal: AbortSignal; stop: () => void } {
-  const gone = new AbortController();
+/** Aborts when the client hangs up, or sends so slowly that it only means to hold a place. Returns how to stop. */
+function watchClient(raw: IncomingMessage, abort: AbortController): () => void {
   const onClose = () => {
-    if (!raw.complete) gone.abort(new ClientGone());
+    if (!raw.complete) abort.abort(new ClientGone());
   };
   let bytesBefore = raw.socket.bytesRead;
   const pace = setInterval(() => {
     const { bytesRead } = raw.socket;
     // While it is paused, it is we who are slow.
-    if (!raw.complete && !raw.isPaused() && bytesRead - bytesBefore < paceBytesMin) gone.abort(tooSlow());
+    if (!raw.complete && !raw.isPaused() && bytesRead - bytesBefore < paceBytesMin) abort.abort(tooSlow());
     bytesBefore = bytesRead;
   }, paceCheckMs).unref();
   raw.on('close', onClose);
-  return {
-    signal: gone.signal,
-    stop: () => {
-      clearInterval(pace);
-      raw.off('close', onClose);
-      // What is left of a refused body is read and dropped; the server bounds for how long.
-      if (!raw.complete) raw.unpipe().resume();
-    },
+  return () => {
+    clearInterval(pace);
+    raw.off('close', onClose);
+    // What is left of a refused body is read and dropped; the server bounds for how long.
+    if (!raw.complete) raw.unpipe().resume();
   };
 }
 

@@ -40,21 +40,46 @@ export interface Counters {
   close(apply: ApplyBatch): Promise<void>;
 }
 
-export type Tally = CountRow & Record<CounterName, number>;
+type Tally = CountRow & Record<CounterName, number>;
 
-export function addTo(tallies: Map<string, Tally>, keys: readonly CountKey[], amounts: Amounts): void {
-  for (const key of keys) {
-    // Ids are unique among projects, users and spaces alike.
-    const name = key.subjectId + key.day;
-    let tally = tallies.get(name);
+/** Counts that are being gathered. */
+export class Tallies {
+  /** By day, then by subject: ids are unique among projects, users and spaces alike. */
+  readonly #days = new Map<string, Map<string, Tally>>();
+  #size = 0;
+
+  /** How many rows there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(keys: readonly CountKey[], amounts: Amounts): void {
+    for (const key of keys) {
+      const tally = this.#tallyOf(key);
+      for (const counter of counterNames) {
+        const amount = amounts[counter];
+        if (amount) tally[counter] += amount;
+      }
+    }
+  }
+
+  rows(): CountRow[] {
+    return [...this.#days.values()].flatMap((subjects) => [...subjects.values()]);
+  }
+
+  #tallyOf(key: CountKey): Tally {
+    let subjects = this.#days.get(key.day);
+    if (!subjects) {
+      subjects = new Map();
+      this.#days.set(key.day, subjects);
+    }
+    let tally = subjects.get(key.subjectId);
     if (!tally) {
       tally = { ...nothingCounted, ...key };
-      tallies.set(name, tally);
+      subjects.set(key.subjectId, tally);
+      this.#size += 1;
     }
-    for (const counter of counterNames) {
-      const amount = amounts[counter];
-      if (amount) tally[counter] += amount;
-    }
+    return tally;
   }
 }
 

@@ -1,17 +1,17 @@
 // Counts within one process. One that dies loses what it counted since the last drain.
 import { newId } from '../../kernel/id.ts';
-import { type ApplyBatch, addTo, type Batch, batchesOf, type Counters, type Tally } from './counters.ts';
+import { type ApplyBatch, type Batch, batchesOf, type Counters, Tallies } from './counters.ts';
 
 export function memoryCounters(): Counters {
-  let live = new Map<string, Tally>();
+  let live = new Tallies();
   /** Cut off already, but not known to be applied. */
   let waiting: Batch[] = [];
   let draining: Promise<void> = Promise.resolve();
 
   const drainNow = async (apply: ApplyBatch) => {
     if (live.size > 0) {
-      waiting.push(...batchesOf(newId(), [...live.values()]));
-      live = new Map();
+      waiting.push(...batchesOf(newId(), live.rows()));
+      live = new Tallies();
     }
     for (const batch of [...waiting]) {
       await apply(batch);
@@ -24,7 +24,7 @@ export function memoryCounters(): Counters {
     return drained;
   };
   return {
-    add: (keys, amounts) => addTo(live, keys, amounts),
+    add: (keys, amounts) => live.add(keys, amounts),
     whenSent: (done) => done(),
     drain,
     close: drain,

@@ -11,7 +11,6 @@ import type { Logger } from '../log.ts';
 import type { RedisClient } from '../redis.ts';
 import {
   type ApplyBatch,
-  addTo,
   batchesOf,
   type CounterName,
   type Counters,
@@ -19,7 +18,7 @@ import {
   counterNames,
   keyOf,
   nothingCounted,
-  type Tally,
+  Tallies,
 } from './counters.ts';
 
 /** A number that came before is skipped; one that comes too early waits for those before it. */
@@ -68,7 +67,7 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
   const inFlight = new Set<Promise<unknown>>();
   let troubled = false;
   /** Of this turn of the event loop, and who waits for it to leave. */
-  let fresh = new Map<string, Tally>();
+  let fresh = new Tallies();
   let waiting: (() => void)[] = [];
 
   const evalCount = (number: number, sending: Sending) =>
@@ -93,8 +92,8 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
   };
 
   const flush = () => {
-    const [sending, told] = [[...fresh.values()], waiting];
-    fresh = new Map();
+    const [sending, told] = [fresh.rows(), waiting];
+    fresh = new Tallies();
     waiting = [];
     if (sending.length > 0) {
       if (troubled || redis.status !== 'ready') keepHere(sending);
@@ -144,7 +143,7 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
   return {
     add(keys, amounts) {
       if (fresh.size === 0) setImmediate(flush);
-      addTo(fresh, keys, amounts);
+      fresh.add(keys, amounts);
       if (fresh.size >= sendingRowsMax) flush();
     },
     whenSent(done) {

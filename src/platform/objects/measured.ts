@@ -1,5 +1,5 @@
 // A store that says how long its operations take. A stream counts until it begins, not until it has been read.
-import { type Histogram, latencyBounds, type Metrics } from '../metrics.ts';
+import { type Histogram, latencyBounds, type Metrics, type Observations } from '../metrics.ts';
 import type { ObjectStore } from './object-store.ts';
 
 export function measuredStore(store: ObjectStore, metrics: Metrics): ObjectStore {
@@ -22,16 +22,26 @@ export function measuredStore(store: ObjectStore, metrics: Metrics): ObjectStore
 
 type Operation = 'put' | 'get' | 'head' | 'delete' | 'delete_many' | 'copy';
 
-const timer =
-  (histogram: Histogram) =>
-  async <Result>(operation: Operation, work: Promise<Result>): Promise<Result> => {
+const timer = (histogram: Histogram) => {
+  const series = new Map<string, Observations>();
+  const seriesOf = (operation: Operation, outcome: 'ok' | 'error'): Observations => {
+    const name = `${operation} ${outcome}`;
+    let found = series.get(name);
+    if (!found) {
+      found = histogram.labelled({ operation, outcome });
+      series.set(name, found);
+    }
+    return found;
+  };
+  return async <Result>(operation: Operation, work: Promise<Result>): Promise<Result> => {
     const startedAt = performance.now();
-    let outcome = 'error';
+    let outcome: 'ok' | 'error' = 'error';
     try {
       const result = await work;
       outcome = 'ok';
       return result;
     } finally {
-      histogram.labelled({ operation, outcome }).observe((performance.now() - startedAt) / 1000);
+      seriesOf(operation, outcome).observe((performance.now() - startedAt) / 1000);
     }
   };
+};
