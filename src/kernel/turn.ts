@@ -1,4 +1,19 @@
-// What many ask for within one turn of the event loop, and need only once.
+// A turn of the event loop: under load it serves many requests, and what each of them needs once may be done once
+// for all.
+
+let due: (() => void)[] = [];
+
+/** Runs `work` when everything that arrived in this turn has been looked at. */
+export function atEndOfTurn(work: () => void): void {
+  if (due.length === 0) setImmediate(endTurn);
+  due.push(work);
+}
+
+function endTurn(): void {
+  const now = due;
+  due = [];
+  for (const work of now) work();
+}
 
 /**
  * Those who ask for the same within one turn share one answer. The work for it goes out at the end of the turn
@@ -10,7 +25,7 @@ export function sharedWithinTurn<Answer>(): (name: string, ask: () => Promise<An
   return (name, ask) => {
     const known = asked.get(name);
     if (known) return known;
-    if (asked.size === 0) setImmediate(forget);
+    if (asked.size === 0) atEndOfTurn(forget);
     const answer = ask();
     asked.set(name, answer);
     return answer;

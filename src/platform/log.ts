@@ -2,6 +2,7 @@
 // logs them.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { isoOf } from '../kernel/clock.ts';
+import { atEndOfTurn } from '../kernel/turn.ts';
 
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'>;
 
@@ -91,7 +92,7 @@ function gatheredStdout(): DestinationStream {
   process.once('exit', flush);
   return {
     write(line) {
-      if (held === '') setImmediate(flush);
+      if (held === '') atEndOfTurn(flush);
       held += line;
       if (held.length > heldLengthMax) flush();
     },

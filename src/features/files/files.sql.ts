@@ -62,10 +62,9 @@ const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, f
 const isoTime = (column: Sql): Sql =>
   sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The same shape that `viewFile` makes, written by the database, for lists. */
-const fileJson = sql`json_build_object('id', id, 'user_id', user_id, 'space_id', space_id, 'name', name, 'size', size,
-  'mimeType', mime_type, 'storageKey', storage_key, 'sha256', encode(sha256, 'hex'), 'folder', folder, 'tags', tags,
-  'classifier', classifier, 'metadata', metadata, 'visibility', visibility, 'compression',
+/** The same shape that `viewFile` makes, for lists, which the database writes as JSON. */
+const viewColumns = sql`id, user_id, space_id, name, size, mime_type as "mimeType", storage_key as "storageKey",
+  encode(sha256, 'hex') as sha256, folder, tags, classifier, metadata, visibility,
     (select json_strip_nulls(json_build_object('job_id', j.id, 'file_id', j.file_id, 'status', j.status,
         'original_size', case j.status when 'done' then j.original_size end,
         'compressed_size', case j.status when 'done' then j.compressed_size end,
@@ -73,8 +72,8 @@ const fileJson = sql`json_build_object('id', id, 'user_id', user_id, 'space_id',
           then round(j.original_size::numeric / greatest(j.compressed_size, 1), 2) end,
         'format', case j.status when 'done' then j.format end, 'width', case j.status when 'done' then j.width end,
         'height', case j.status when 'done' then j.height end, 'error', case j.status when 'failed' then j.error end))
-      from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id),
-  'created_at', ${isoTime(sql`created_at`)}, 'updated_at', ${isoTime(sql`updated_at`)})::text`;
+      from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) as compression,
+  ${isoTime(sql`created_at`)} as created_at, ${isoTime(sql`updated_at`)} as updated_at`;
 
 /** A page of a list, and where the next one begins, if there is more than fits. */
 export interface FilePage {
@@ -305,10 +304,10 @@ export const listFiles = (
   limit: number,
 ): Sql => sql`
   with page as (
-    select id, created_at, json, row_number() over () as n from (
-      select id, created_at, ${fileJson} as json from files
+    select id, created_at, row_to_json(found)::text as json, row_number() over () as n from (
+      select ${viewColumns} from files
       where project_id = ${projectId} and user_id = ${userId}${conditionsOf(filter)}${after}
-      order by created_at desc, id desc limit ${limit}::int + 1) found)
+      order by files.created_at desc, files.id desc limit ${limit}::int + 1) found)
   select coalesce('[' || string_agg(json, ',' order by n) filter (where n <= ${limit}::int) || ']', '[]') as files,
     count(*) > ${limit}::int as more, max(created_at) filter (where n = ${limit}::int) as last_created_at,
     (array_agg(id) filter (where n = ${limit}::int))[1] as last_id

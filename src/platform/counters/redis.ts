@@ -7,6 +7,7 @@
 // it was applied, by whichever instance comes first. While Redis is away counts stay in this process, and are
 // drained from there.
 import { newId } from '../../kernel/id.ts';
+import { atEndOfTurn } from '../../kernel/turn.ts';
 import type { Logger } from '../log.ts';
 import type { RedisClient } from '../redis.ts';
 import {
@@ -142,7 +143,7 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
 
   return {
     add(keys, amounts) {
-      if (fresh.size === 0) setImmediate(flush);
+      if (fresh.size === 0) atEndOfTurn(flush);
       fresh.add(keys, amounts);
       if (fresh.size >= sendingRowsMax) flush();
     },

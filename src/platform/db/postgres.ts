@@ -2,6 +2,7 @@
 // pipelined connections, where they cost half as much. A transaction never runs on a pipelined connection,
 // nor does anything that waits for a row lock: whatever is behind it would wait as well.
 import pg from 'pg';
+import { atEndOfTurn } from '../../kernel/turn.ts';
 import type { Logger } from '../log.ts';
 import { explainOutage } from './outage.ts';
 import { readPrepared } from './prepared-read.ts';
@@ -89,7 +90,7 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
     if (!turnHasLane) {
       turnHasLane = true;
       laneIndex = (laneIndex + 1) % lanes.length;
-      setImmediate(() => {
+      atEndOfTurn(() => {
         turnHasLane = false;
       });
     }

@@ -4,6 +4,7 @@
 // Extends the Query of `pg`, which takes no other class on a pipelined connection.
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { atEndOfTurn } from '../../kernel/turn.ts';
 import { explainOutage } from './outage.ts';
 import type { Line } from './silence.ts';
 import type { Sql } from './sql.ts';
@@ -128,5 +129,5 @@ export function readPrepared(client: pg.Client, line: Line, statement: Sql): Pro
 function gatherWrites(stream: Duplex): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
-  setImmediate(() => stream.uncork());
+  atEndOfTurn(() => stream.uncork());
 }
