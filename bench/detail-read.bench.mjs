@@ -1,12 +1,15 @@
 // What reading one user costs, with a project key and with a user token, beside a bare handler on the same
-// database that asks nobody who they are.
+// database that asks nobody who they are. Requests of one caller for one user that arrive together share a
+// statement; what it costs where they have nothing in common but the key is measured as well.
 import { fileURLToPath } from 'node:url';
 import { median, takeTurns, totalOf } from './support/load.mjs';
+import { call } from './support/tenant.mjs';
 
 export const name = 'detail-read';
 
 const cpuTarget = { atMost: 0.15 };
 const ratioTarget = { atLeast: 0.6 };
+const manyUsers = 200;
 
 export async function run({ pakhus, other, tenant, databaseUrl, startServer }) {
   const bare = await startServer({
@@ -15,19 +18,28 @@ export async function run({ pakhus, other, tenant, databaseUrl, startServer }) {
     ready: /ready at (\S+)/,
     environment: { DATABASE_URL: databaseUrl },
   });
-  const read = (server, credential) => ({
+  const readOf = (userId, credential) => ({
+    path: `/api/v1/project/users/${userId}`,
+    headers: { authorization: `Bearer ${credential}` },
+  });
+  const read = (server, credential) => ({ server, request: readOf(tenant.userId, credential) });
+  const users = await createUsers(pakhus, tenant);
+  let turn = 0;
+  const readMany = (server) => ({
     server,
-    request: {
-      path: `/api/v1/project/users/${tenant.userId}`,
-      headers: { authorization: `Bearer ${credential}` },
-    },
+    request: () => readOf(users[turn++ % users.length], tenant.key),
   });
   const summaries = await takeTurns(
     {
       bare: { server: bare, request: { path: `/projects/${tenant.projectId}/users/${tenant.userId}` } },
       key: read(pakhus, tenant.key),
       token: read(pakhus, tenant.userToken),
-      ...(other && { 'other key': read(other, tenant.key), 'other token': read(other, tenant.userToken) }),
+      'key, many users': readMany(pakhus),
+      ...(other && {
+        'other key': read(other, tenant.key),
+        'other token': read(other, tenant.userToken),
+        'other key, many users': readMany(other),
+      }),
     },
     { rounds: 16, seconds: 0.75, connections: 32 },
   );
@@ -58,4 +70,14 @@ export async function run({ pakhus, other, tenant, databaseUrl, startServer }) {
       { name: `${who}: latency, 99th of 100`, figure: p99Ms, unit: 'ms' },
     ];
   });
+}
+
+async function createUsers(pakhus, tenant) {
+  const ids = [];
+  for (let n = 0; n < manyUsers; n++) {
+    const body = { externalId: `reader-${n}` };
+    const { user } = await call(pakhus, 'POST', '/project/users', { as: tenant.key, body });
+    ids.push(user.id);
+  }
+  return ids;
 }
