@@ -114,8 +114,9 @@ async function admitCaller(
 /** Null also for an id that no user can have; `requireSubject` says so, after the caller is known. */
 function subjectPathOf(request: FastifyRequest, subjectBy: SubjectBy): SubjectPath {
   const { userId, externalId } = request.params as { userId?: string; externalId?: string };
-  if (subjectBy === 'userId') return isUuid(userId) ? { userId } : null;
-  return subjectBy === 'externalId' && externalId && isStorableText(externalId) ? { externalId } : null;
+  if (subjectBy === 'userId') return isUuid(userId) ? { by: subjectBy, name: userId } : null;
+  if (subjectBy !== 'externalId' || !externalId || !isStorableText(externalId)) return null;
+  return { by: subjectBy, name: externalId };
 }
 
 function requireSubject(request: FastifyRequest, subjectBy: SubjectBy, subject: Subject | null): void {

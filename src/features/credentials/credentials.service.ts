@@ -5,9 +5,10 @@ import { projectInactive } from '../../contract/refusals.ts';
 import { commonGrant, type Scope } from '../../contract/scope.ts';
 import type { Subject } from '../../contract/subject.ts';
 import type { Claims } from '../../contract/token.ts';
+import { deferred } from '../../kernel/deferred.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { isApiKey, looksLikeApiKey, sha256 } from '../../kernel/secret.ts';
-import { sharedWithinTurn } from '../../kernel/turn.ts';
+import { atEndOfTurn } from '../../kernel/turn.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
 import {
   findKey,
@@ -18,12 +19,10 @@ import {
   markKeyUsed,
   type SessionRow,
   type SpaceTokenRow,
-  type SubjectPath,
+  type SubjectNames,
   type SubjectRow,
   type UserTokenRow,
 } from './credentials.sql.ts';
-
-export type { SubjectPath } from './credentials.sql.ts';
 
 export interface Caller {
   readonly actor: Actor;
@@ -45,34 +44,91 @@ export interface CorsPolicy {
 
 const noCors: CorsPolicy = { origins: [], devMode: false };
 
+/** How the path names the end-user; null where it names none. */
+export type SubjectPath = { readonly by: SubjectNames['by']; readonly name: string } | null;
+
 /** `credential` is a Bearer token or the cookie's value. */
 export type Identify = (credential: string, subject: SubjectPath) => Promise<Caller>;
 
-/** Requests of one caller for one user come in bursts: those that arrive together share one statement. */
+/** What one statement found: whose credential it is, and those of the named end-users that exist. */
+interface Found {
+  readonly caller: Omit<Caller, 'subject'>;
+  readonly subjects: readonly Subject[];
+}
+
+/**
+ * Requests that arrive together with one credential, as those of a busy backend do, are identified by one
+ * statement. It is sent when the last of them has arrived, so that none gets a staler answer than from its own.
+ */
 export function createIdentify(deps: Deps): Identify {
-  const shared = sharedWithinTurn<Caller>();
-  return (credential, subject) =>
-    shared(`${credential} ${nameOf(subject)}`, () => identify(deps, credential, subject));
+  let gathered = new Map<string, Gathered>();
+  const ask = () => {
+    const now = gathered;
+    gathered = new Map();
+    for (const one of now.values()) one.ask(deps);
+  };
+  return (credential, subject) => {
+    const name = subject === null ? credential : `${subject.by} ${credential}`;
+    let together = gathered.get(name);
+    if (!together) {
+      if (gathered.size === 0) atEndOfTurn(ask);
+      together = new Gathered(credential, subject?.by ?? null);
+      gathered.set(name, together);
+    }
+    return together.callerFor(subject?.name ?? '');
+  };
 }
 
-/** Kinds apart: an external id may look like an id. */
-function nameOf(subject: SubjectPath): string {
-  if (subject === null) return '';
-  return 'userId' in subject ? `id ${subject.userId}` : `external ${subject.externalId}`;
+/** Requests with one credential that name their end-users in one way. */
+class Gathered {
+  readonly #credential: string;
+  readonly #by: SubjectNames['by'] | null;
+  readonly #found = deferred<Found>();
+  readonly #callers = new Map<string, Promise<Caller>>();
+  readonly #subjects = new Map<string, Subject>();
+
+  constructor(credential: string, by: SubjectNames['by'] | null) {
+    this.#credential = credential;
+    this.#by = by;
+  }
+
+  callerFor(name: string): Promise<Caller> {
+    let caller = this.#callers.get(name);
+    if (!caller) {
+      caller = this.#found.promise.then((found) => this.#callerOf(found, name));
+      this.#callers.set(name, caller);
+    }
+    return caller;
+  }
+
+  ask(deps: Deps): void {
+    const names = this.#by && { by: this.#by, names: [...this.#callers.keys()] };
+    identify(deps, this.#credential, names).then(this.#resolve, this.#found.reject);
+  }
+
+  readonly #resolve = (found: Found): void => {
+    for (const subject of found.subjects)
+      this.#subjects.set(this.#by === 'userId' ? subject.id : subject.externalId, subject);
+    this.#found.resolve(found);
+  };
+
+  #callerOf({ caller: { actor, rate, cors } }: Found, name: string): Caller {
+    const known = this.#by === 'userId' ? name.toLowerCase() : name;
+    return { actor, rate, cors, subject: this.#subjects.get(known) ?? null };
+  }
 }
 
-/** Throws at once what can be told without the database. */
-function identify(deps: Deps, credential: string, subject: SubjectPath): Promise<Caller> {
-  if (looksLikeApiKey(credential)) return identifyKey(deps, credential, subject);
+async function identify(deps: Deps, credential: string, subjects: SubjectNames | null): Promise<Found> {
+  if (looksLikeApiKey(credential)) return identifyKey(deps, credential, subjects);
   const claims = deps.tokens.verify(credential);
   switch (claims?.role) {
     case 'admin':
     case 'project':
-      return identifySession(deps, claims, subject);
+      return identifySession(deps, claims, subjects);
     case 'user':
-      return identifyUserToken(deps, claims, subject);
+      return identifyUserToken(deps, claims, subjects);
     case 'space':
-      return identifySpaceToken(deps, claims, subject);
+      return identifySpaceToken(deps, claims, subjects);
     default:
       // Also a two-factor challenge: it proves a password, and opens nothing but its own endpoint.
       throw unauthorized();
@@ -85,92 +141,67 @@ export const unauthorized = () =>
     'The credential is missing, expired or revoked: log in or send a valid key or token',
   );
 
-async function identifyKey(deps: Deps, key: string, path: SubjectPath): Promise<Caller> {
+async function identifyKey(deps: Deps, key: string, subjects: SubjectNames | null): Promise<Found> {
   if (!isApiKey(key)) throw unauthorized();
-  const [row] = await deps.db.read<KeyRow>(findKey(sha256(key), path));
+  const rows = await deps.db.read<KeyRow>(findKey(sha256(key), subjects));
+  const [row] = rows;
   if (!row || row.integration_active === false) throw unauthorized();
   refuseInactiveProject(row);
   noteUse(deps, row);
   const { project_id: projectId, key_id: keyId, integration_id: integrationId } = row;
   if (integrationId === null) {
-    return {
-      actor: { kind: 'project', projectId, session: null, keyId },
-      subject: subjectOf(row),
-      rate: null,
-      cors: noCors,
-    };
+    const actor = { kind: 'project', projectId, session: null, keyId } as const;
+    return { caller: { actor, rate: null, cors: noCors }, subjects: subjectsOf(rows) };
   }
   const grant = (row.integration_scopes ?? []) as Scope[];
-  return {
-    actor: { kind: 'integration', projectId, integrationId, keyId, grant },
-    subject: subjectOf(row),
-    rate: ratePolicyOf(deps, row, integrationId),
-    cors: corsPolicyOf(row),
-  };
+  const actor = { kind: 'integration', projectId, integrationId, keyId, grant } as const;
+  const rate = ratePolicyOf(deps, row, integrationId);
+  return { caller: { actor, rate, cors: corsPolicyOf(row) }, subjects: subjectsOf(rows) };
 }
 
-async function identifySession(deps: Deps, claims: Claims, path: SubjectPath): Promise<Caller> {
-  const [row] = await deps.db.read<SessionRow>(findSession(claims.jti, path));
+async function identifySession(deps: Deps, claims: Claims, subjects: SubjectNames | null): Promise<Found> {
+  const rows = await deps.db.read<SessionRow>(findSession(claims.jti, subjects));
+  const [row] = rows;
   if (!row || claims.sub !== (row.project_id ?? row.account_id)) throw unauthorized();
   if ((claims.role === 'admin') !== (row.project_id === null)) throw unauthorized();
   const session = { accountId: row.account_id, jti: claims.jti, email: row.email, expiresAt: row.expires_at };
   if (row.project_id === null) {
-    return {
-      actor: { kind: 'admin', accountId: row.account_id, session },
-      subject: null,
-      rate: null,
-      cors: noCors,
-    };
+    const actor = { kind: 'admin', accountId: row.account_id, session } as const;
+    return { caller: { actor, rate: null, cors: noCors }, subjects: [] };
   }
   refuseInactiveProject(row);
   const actor = { kind: 'project', projectId: row.project_id, session, keyId: null } as const;
-  return { actor, subject: subjectOf(row), rate: null, cors: noCors };
+  return { caller: { actor, rate: null, cors: noCors }, subjects: subjectsOf(rows) };
 }
 
-async function identifyUserToken(deps: Deps, claims: Claims, path: SubjectPath): Promise<Caller> {
+async function identifyUserToken(deps: Deps, claims: Claims, subjects: SubjectNames | null): Promise<Found> {
   const { sub: userId, pid: projectId, iid: integrationId, jti } = claims;
   if (projectId === null) throw unauthorized();
-  const [row] = await deps.db.read<UserTokenRow>(findUserToken(jti, userId, projectId, integrationId, path));
+  const statement = findUserToken(jti, userId, projectId, integrationId, subjects);
+  const rows = await deps.db.read<UserTokenRow>(statement);
+  const [row] = rows;
   if (!row) throw unauthorized();
   refuseDeadDelegate(row, integrationId);
   const ceiling = integrationId === null ? '*' : ((row.integration_scopes ?? []) as Scope[]);
-  return {
-    actor: {
-      kind: 'user',
-      projectId,
-      userId,
-      integrationId,
-      jti,
-      grant: commonGrant(claims.scopes, ceiling),
-    },
-    subject: subjectOf(row),
-    rate: integrationId === null ? null : ratePolicyOf(deps, row, `${integrationId}:${userId}`),
-    cors: corsPolicyOf(row),
-  };
+  const grant = commonGrant(claims.scopes, ceiling);
+  const actor = { kind: 'user', projectId, userId, integrationId, jti, grant } as const;
+  const rate = integrationId === null ? null : ratePolicyOf(deps, row, `${integrationId}:${userId}`);
+  return { caller: { actor, rate, cors: corsPolicyOf(row) }, subjects: subjectsOf(rows) };
 }
 
-async function identifySpaceToken(deps: Deps, claims: Claims, path: SubjectPath): Promise<Caller> {
+async function identifySpaceToken(deps: Deps, claims: Claims, subjects: SubjectNames | null): Promise<Found> {
   const { sub: spaceId, pid: projectId, uid: userId, iid: integrationId, jti } = claims;
   if (projectId === null || userId === null) throw unauthorized();
-  const statement = findSpaceToken(jti, spaceId, userId, projectId, integrationId, path);
-  const [row] = await deps.db.read<SpaceTokenRow>(statement);
+  const statement = findSpaceToken(jti, spaceId, userId, projectId, integrationId, subjects);
+  const rows = await deps.db.read<SpaceTokenRow>(statement);
+  const [row] = rows;
   if (!row?.space_active) throw unauthorized();
   refuseDeadDelegate(row, integrationId);
-  return {
-    // Whoever logged it in: the space's own scopes are its ceiling.
-    actor: {
-      kind: 'space',
-      projectId,
-      userId,
-      spaceId,
-      integrationId,
-      jti,
-      grant: row.space_scopes as Scope[],
-    },
-    subject: subjectOf(row),
-    rate: integrationId === null ? null : ratePolicyOf(deps, row, `${integrationId}:${spaceId}`),
-    cors: corsPolicyOf(row),
-  };
+  // Whoever logged it in: the space's own scopes are its ceiling.
+  const grant = row.space_scopes as Scope[];
+  const actor = { kind: 'space', projectId, userId, spaceId, integrationId, jti, grant } as const;
+  const rate = integrationId === null ? null : ratePolicyOf(deps, row, `${integrationId}:${spaceId}`);
+  return { caller: { actor, rate, cors: corsPolicyOf(row) }, subjects: subjectsOf(rows) };
 }
 
 function refuseDeadDelegate(row: UserTokenRow, integrationId: string | null): void {
@@ -199,19 +230,21 @@ const corsPolicyOf = (row: UserTokenRow | KeyRow): CorsPolicy => ({
   devMode: row.dev_mode ?? false,
 });
 
-function subjectOf(row: Partial<SubjectRow>): Subject | null {
-  if (!row.u_id) return null;
-  const found = row as SubjectRow;
-  return {
-    id: row.u_id,
-    externalId: found.u_external_id,
-    active: found.u_active,
-    usedBytes: found.u_used_bytes,
-    createdAt: found.u_created_at,
-    updatedAt: found.u_updated_at,
-    plan: found.p_id === null ? null : planOf(found, found.p_id),
-  };
+function subjectsOf(rows: readonly Partial<SubjectRow>[]): Subject[] {
+  const subjects: Subject[] = [];
+  for (const row of rows) if (row.u_id) subjects.push(subjectOf(row as SubjectRow, row.u_id));
+  return subjects;
 }
+
+const subjectOf = (row: SubjectRow, id: string): Subject => ({
+  id,
+  externalId: row.u_external_id,
+  active: row.u_active,
+  usedBytes: row.u_used_bytes,
+  createdAt: row.u_created_at,
+  updatedAt: row.u_updated_at,
+  plan: row.p_id === null ? null : planOf(row, row.p_id),
+});
 
 const planOf = (row: SubjectRow, id: string) => ({
   id,

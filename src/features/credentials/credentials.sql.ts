@@ -57,10 +57,13 @@ export interface SpaceTokenRow extends UserTokenRow {
   readonly space_active: boolean;
 }
 
-/** How the path names the end-user: not at all, by id, or by external id. */
-export type SubjectPath = { readonly userId: string } | { readonly externalId: string } | null;
+/** The end-users that requests name, by id or by external id; null where they name none. */
+export interface SubjectNames {
+  readonly by: 'userId' | 'externalId';
+  readonly names: readonly string[];
+}
 
-export const findKey = (keyHash: Buffer, subject: SubjectPath): Sql => sql`
+export const findKey = (keyHash: Buffer, subjects: SubjectNames | null): Sql => sql`
   with credential as (
     select k.id as key_id, k.project_id, k.integration_id, k.last_used_at, ${policyColumns}
     from api_keys k
@@ -68,23 +71,23 @@ export const findKey = (keyHash: Buffer, subject: SubjectPath): Sql => sql`
     left join integrations i on i.id = k.integration_id
     left join settings g on g.key = 'rate_limit' and k.integration_id is not null
     where k.key_hash = ${keyHash} and k.active)
-  ${withSubject(subject)}`;
+  ${withSubjects(subjects)}`;
 
-export const findSession = (jti: string, subject: SubjectPath): Sql => sql`
+export const findSession = (jti: string, subjects: SubjectNames | null): Sql => sql`
   with credential as (
     select a.id as account_id, a.project_id, a.email, s.expires_at, pr.active as project_active
     from sessions s
     join accounts a on a.id = s.account_id
     left join projects pr on pr.id = a.project_id
     where s.jti = ${jti} and s.expires_at > now())
-  ${withSubject(subject)}`;
+  ${withSubjects(subjects)}`;
 
 export const findUserToken = (
   jti: string,
   userId: string,
   projectId: string,
   integrationId: string | null,
-  subject: SubjectPath,
+  subjects: SubjectNames | null,
 ): Sql => sql`
   with credential as (
     select u.project_id, u.active as user_active, ${policyColumns}
@@ -94,7 +97,7 @@ export const findUserToken = (
     left join settings g on g.key = 'rate_limit' and i.id is not null
     where u.id = ${userId} and u.project_id = ${projectId}
       and not exists (select from revoked_tokens r where r.jti = ${jti} and r.subject_id = u.id))
-  ${withSubject(subject)}`;
+  ${withSubjects(subjects)}`;
 
 export const findSpaceToken = (
   jti: string,
@@ -102,7 +105,7 @@ export const findSpaceToken = (
   userId: string,
   projectId: string,
   integrationId: string | null,
-  subject: SubjectPath,
+  subjects: SubjectNames | null,
 ): Sql => sql`
   with credential as (
     select sp.project_id, u.active as user_active, sp.scopes as space_scopes, sp.active as space_active, ${policyColumns}
@@ -112,7 +115,7 @@ export const findSpaceToken = (
     left join integrations i on i.id = ${integrationId}::uuid and i.project_id = sp.project_id
     left join settings g on g.key = 'rate_limit' and i.id is not null
     where sp.id = ${spaceId} and sp.user_id = ${userId} and sp.project_id = ${projectId} and sp.session_jti = ${jti})
-  ${withSubject(subject)}`;
+  ${withSubjects(subjects)}`;
 
 /** When a key was last used, to the minute: more often is not worth a write. */
 export const markKeyUsed = (projectId: string, keyId: string): Sql => sql`
@@ -131,11 +134,15 @@ const subjectColumns: Sql = sql`u.id as u_id, u.external_id as u_external_id, u.
   p.max_file_size as p_max_file_size, p.allowed_mimes as p_allowed_mimes, p.is_default as p_is_default,
   p.created_at as p_created_at, p.updated_at as p_updated_at`;
 
-/** A user without a plan of its own is under the project's default plan, where there is one. */
-function withSubject(subject: SubjectPath): Sql {
-  if (subject === null) return sql`select * from credential ${noSql}`;
+/**
+ * A row for each end-user that is found, or one without. A user without a plan of its own is under the project's
+ * default plan, where there is one.
+ */
+function withSubjects(subjects: SubjectNames | null): Sql {
+  if (subjects === null) return sql`select * from credential ${noSql}`;
+  const { by, names } = subjects;
   const named =
-    'userId' in subject ? sql`u.id = ${subject.userId}` : sql`u.external_id = ${subject.externalId}`;
+    by === 'userId' ? sql`u.id = any(${names}::uuid[])` : sql`u.external_id = any(${names}::text[])`;
   return sql`select credential.*, ${subjectColumns} from credential
     left join users u on u.project_id = credential.project_id and ${named}
     left join plans p on p.id = coalesce(u.plan_id,
