@@ -85,10 +85,9 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
         ['private', data],
       ] as const) {
         const key = newKey();
-        const stored = await store.put(shelf, key, body, meta);
-        expect(stored.bytes).toBe(data.length);
+        await store.put(shelf, key, body, meta);
         const info = await store.head(shelf, key);
-        expect(info).toMatchObject({ bytes: data.length, etag: stored.etag });
+        expect(info?.bytes).toBe(data.length);
         expect(info?.etag).toMatch(/^"[^"]+"$/);
         expect(await digestOf(await store.get(shelf, key))).toBe(sha256(data));
       }
@@ -97,9 +96,11 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
 
     it('takes the place of what was there, with another etag', async () => {
       const key = newKey();
-      const first = await store.put('private', key, bytesOf(5000, 1), meta);
-      const second = await store.put('private', key, streamOf(bytesOf(300_000, 2)), meta);
-      expect(second.etag).not.toBe(first.etag);
+      await store.put('private', key, bytesOf(5000, 1), meta);
+      const first = await store.head('private', key);
+      await store.put('private', key, streamOf(bytesOf(300_000, 2)), meta);
+      const second = await store.head('private', key);
+      expect(second?.etag).not.toBe(first?.etag);
       expect(sha256(await readAll(await store.get('private', key)))).toBe(sha256(bytesOf(300_000, 2)));
     });
 

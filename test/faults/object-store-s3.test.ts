@@ -97,8 +97,7 @@ function suite(at: S3Server): void {
   it.each(passing)('put of a small body survives $name, once', async ({ fault }) => {
     const key = newKey();
     proxy.set({ fault, count: 1 });
-    const stored = await within(limitMs, () => store.put('private', key, small, meta));
-    expect(stored.bytes).toBe(small.length);
+    await within(limitMs, () => store.put('private', key, small, meta));
     await expectStored(key, small);
   });
 
@@ -114,8 +113,7 @@ function suite(at: S3Server): void {
   it.each(stepFaults)('put of several parts survives $name at $step, once', async ({ fault, when }) => {
     const key = newKey();
     proxy.set({ fault, when, count: 1 });
-    const stored = await within(limitMs, () => store.put('private', key, streamOf(large), meta));
-    expect(stored.bytes).toBe(large.length);
+    await within(limitMs, () => store.put('private', key, streamOf(large), meta));
     await expectStored(key, large);
   });
 

@@ -5,6 +5,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import { batched } from '../../kernel/batch.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { onceFor } from '../../kernel/once-for.ts';
 import type { Database, Queryable } from '../../platform/db/postgres.ts';
 import { type NewFile, type StoreOutcome, storeFile, storeFiles } from './files.sql.ts';
 
@@ -33,16 +34,12 @@ interface BatchResult {
 
 const commitsMax = 64;
 
-const batchesOf = new WeakMap<Database, (commit: Commit) => Promise<CommitResult>>();
+const commitOn = onceFor((db: Database) =>
+  batched<Commit, CommitResult>((commits) => commitAll(db, commits), commitsMax),
+);
 
-export function commitTogether(db: Database, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
-  let commit = batchesOf.get(db);
-  if (!commit) {
-    commit = batched((commits) => commitAll(db, commits), commitsMax);
-    batchesOf.set(db, commit);
-  }
-  return commit({ file, audit });
-}
+export const commitTogether = (db: Database, file: NewFile, audit: AuditStamp): Promise<CommitResult> =>
+  commitOn(db)({ file, audit });
 
 async function commitAll(
   db: Database,

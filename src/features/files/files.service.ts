@@ -6,7 +6,9 @@ import { afterCursor, afterPosition, type PageRequest } from '../../contract/pag
 import { spaceNotFound } from '../../contract/refusals.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { PakhusError } from '../../kernel/error.ts';
-import type { Transaction } from '../../platform/db/postgres.ts';
+import { onceFor } from '../../kernel/once-for.ts';
+import { gatheredByTurn } from '../../kernel/turn.ts';
+import type { Database, Transaction } from '../../platform/db/postgres.ts';
 import { noSql, type Sql } from '../../platform/db/sql.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { countFor } from '../stats/stats.count.ts';
@@ -18,7 +20,7 @@ import {
   type FileFilter,
   type FilePage,
   type FileRow,
-  findFile,
+  findFiles,
   insertDoomedOfProject,
   insertDoomedOfUser,
   listChildFolders,
@@ -26,6 +28,7 @@ import {
   lockFile,
   type SpaceFilter,
   updateFile,
+  type WantedFile,
 } from './files.sql.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
@@ -47,10 +50,22 @@ export async function readFile(
   userId: string,
   fileId: string,
 ): Promise<FileRow> {
-  const [row] = await deps.db.read<FileRow>(findFile(actor.projectId, userId, visibleSpace(actor), fileId));
+  const { projectId } = actor;
+  const spaceId = actor.kind === 'space' ? actor.spaceId : null;
+  const row = await fileFinder(deps.db)({ projectId, userId, spaceId, fileId });
   if (!row) throw fileNotFound();
   return row;
 }
+
+/** Files that are asked for together, by whomever, are found by one statement. */
+const fileFinder = onceFor((db: Database) =>
+  gatheredByTurn(async (wanted: readonly WantedFile[]): Promise<(FileRow | null)[]> => {
+    const found = Array<FileRow | null>(wanted.length).fill(null);
+    const rows = await db.read<FileRow & { number: number }>(findFiles(wanted));
+    for (const row of rows) found[row.number - 1] = row;
+    return found;
+  }),
+);
 
 export async function listUserFiles(
   deps: Deps,

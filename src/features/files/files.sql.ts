@@ -286,9 +286,22 @@ export interface FileFilter {
   readonly visibility?: string;
 }
 
-export const findFile = (projectId: string, userId: string, space: SpaceFilter, fileId: string): Sql => sql`
-  select ${columns} from files
-  where id = ${fileId} and project_id = ${projectId} and user_id = ${userId}${inSpace(space)}`;
+/** One file as one caller may see it; a space, where given, is the only one that it sees. */
+export interface WantedFile {
+  readonly projectId: string;
+  readonly userId: string;
+  readonly spaceId: string | null;
+  readonly fileId: string;
+}
+
+/** Those of the wanted files that are there for whoever wants them, with their numbers, from 1. */
+export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
+  select number, ${columns}
+  from unnest(${wanted.map(({ projectId }) => projectId)}::uuid[], ${wanted.map(({ userId }) => userId)}::uuid[],
+    ${wanted.map(({ spaceId }) => spaceId)}::uuid[], ${wanted.map(({ fileId }) => fileId)}::uuid[])
+    with ordinality as wanted (project, owner, space, file, number)
+  join files on id = wanted.file and project_id = wanted.project and user_id = wanted.owner
+    and (wanted.space is null or space_id = wanted.space)`;
 
 export type DeliveredRow = Pick<FileRow, 'name' | 'mime_type' | 'compression'>;
 

@@ -1,7 +1,7 @@
 // Objects as plain files below one folder: private/ab/<key with + for />, public/<key> exactly as an
 // operator's web server maps it, tmp/ for what is being written. All three must be on one file system.
 // Types and dispositions are not kept here: the file's row knows them and the signed URL carries them.
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { access, copyFile, link, mkdir, opendir, readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { outage, PakhusError } from '../../kernel/error.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { signDownloadQuery } from './disk-url.ts';
 import { assertKey, assertRange, isKey } from './object-key.ts';
-import type { ObjectInfo, ObjectStore, Shelf, StoredObject } from './object-store.ts';
+import type { ObjectInfo, ObjectStore, Shelf } from './object-store.ts';
 
 export interface DiskStoreOptions {
   readonly root: string;
@@ -72,8 +72,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
   const pathOf = (shelf: Shelf, key: string): string => {
     assertKey(key);
     if (shelf === 'public') return `${shelves.public}/${key}`;
-    const hash = createHash('sha256').update(key).digest('hex');
-    return `${shardPath(hash.slice(0, 2))}/${key.replaceAll('/', '+')}`;
+    return `${shardPath(hash('sha256', key).slice(0, 2))}/${key.replaceAll('/', '+')}`;
   };
 
   const tempPath = (): string => `${tmp}/${run}-${(++serial).toString(36)}`;
@@ -133,19 +132,17 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     flags: number,
     fill: (fd: number) => Promise<void>,
     signal?: AbortSignal,
-  ): Promise<StoredObject> {
+  ): Promise<void> {
     await ready();
     const temp = tempPath();
     let fd = await openFd(temp, flags, 0o644);
     try {
       await fill(fd);
-      const stored = describe(fs.fstatSync(fd, { bigint: true }));
       const written = fd;
       fd = -1;
       fs.closeSync(written);
       signal?.throwIfAborted();
       await settle(temp, target);
-      return stored;
     } catch (error) {
       if (fd >= 0) closeQuietly(fd);
       await unlink(temp).catch(() => undefined);
@@ -153,7 +150,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     }
   }
 
-  async function putStream(target: string, reader: BodyReader, signal?: AbortSignal): Promise<StoredObject> {
+  async function putStream(target: string, reader: BodyReader, signal?: AbortSignal): Promise<void> {
     const first = await reader.gather(pieceBytes);
     if (reader.ended) return guard('put', () => putBuffer(target, joined(first), signal));
     let bodyError: { readonly error: unknown } | undefined;
@@ -175,7 +172,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
   }
 
   // O_DSYNC makes the write itself durable: one call less than write and fdatasync.
-  function putBuffer(target: string, body: Buffer, signal?: AbortSignal): Promise<StoredObject> {
+  function putBuffer(target: string, body: Buffer, signal?: AbortSignal): Promise<void> {
     return writeObject(target, createFlags | O_DSYNC, (fd) => writeAll(fd, body), signal);
   }
 
@@ -357,7 +354,7 @@ async function openObject(target: string, etag?: string): Promise<number> {
   try {
     const fd = await openFd(target, O_RDONLY);
     const stats = fs.fstatSync(fd, { bigint: true });
-    if (stats.isFile() && (etag === undefined || describe(stats).etag === etag)) return fd;
+    if (stats.isFile() && (etag === undefined || etagOf(stats) === etag)) return fd;
     closeQuietly(fd);
   } catch (error) {
     if (!isAbsent(error)) throw error;
@@ -439,14 +436,13 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-function describe(stats: fs.BigIntStats): StoredObject {
-  const etag = `"${stats.ino.toString(36)}-${stats.size.toString(36)}-${stats.mtimeNs.toString(36)}"`;
-  return { bytes: Number(stats.size), etag };
-}
+const etagOf = (stats: fs.BigIntStats): string =>
+  `"${stats.ino.toString(36)}-${stats.size.toString(36)}-${stats.mtimeNs.toString(36)}"`;
 
 function infoOf(stats: fs.BigIntStats): ObjectInfo {
   return {
-    ...describe(stats),
+    bytes: Number(stats.size),
+    etag: etagOf(stats),
     contentType: 'application/octet-stream',
     contentDisposition: 'attachment',
     modifiedAt: new Date(Number(stats.mtimeMs)),

@@ -12,12 +12,9 @@ export interface ObjectMeta {
   readonly contentDisposition: string;
 }
 
-export interface StoredObject {
+export interface ObjectInfo extends ObjectMeta {
   readonly bytes: number;
   readonly etag: string;
-}
-
-export interface ObjectInfo extends StoredObject, ObjectMeta {
   readonly modifiedAt: Date;
 }
 
@@ -43,7 +40,7 @@ export interface ObjectStore {
     body: Readable | Buffer,
     meta: ObjectMeta,
     signal?: AbortSignal,
-  ): Promise<StoredObject>;
+  ): Promise<void>;
   /**
    * Rejects with NOT_FOUND when there is none, and when its etag is another than the one asked for. `range` is
    * inclusive at both ends, and as much of it is read as exists. The stream must be read or destroyed. A store that fails half way ends it with an outage.

@@ -4,7 +4,7 @@ import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { outage } from '../../kernel/error.ts';
 import { encodePath } from '../../kernel/sigv4.ts';
 import type { BodyReader } from './body-reader.ts';
-import type { ObjectMeta, StoredObject } from './object-store.ts';
+import type { ObjectMeta } from './object-store.ts';
 import { headerOf, isAbsent, type S3Client, S3Fault } from './s3-client.ts';
 import { bytesIn, etagIn, headersOf } from './s3-headers.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
@@ -42,7 +42,7 @@ export interface Multipart {
     first: Hash,
     meta: ObjectMeta,
     signal?: AbortSignal,
-  ): Promise<StoredObject>;
+  ): Promise<void>;
   copyParts(source: Address, target: Address, bytes: number, meta: ObjectMeta): Promise<void>;
   list(bucket: string): AsyncIterable<{ upload: Upload; initiatedAt: Date }>;
   /** False where it was gone already. */
@@ -62,7 +62,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
     first: Hash,
     meta: ObjectMeta,
     signal?: AbortSignal,
-  ): Promise<StoredObject> {
+  ): Promise<void> {
     return withUpload(at, meta, signal, async (upload) => {
       const parts: Part[] = [];
       let bytes = 0;
@@ -104,7 +104,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
     meta: ObjectMeta,
     signal: AbortSignal | undefined,
     send: (upload: Upload) => Promise<{ parts: Part[]; bytes: number }>,
-  ): Promise<StoredObject> {
+  ): Promise<void> {
     const mark = randomUUID();
     const headers = { ...headersOf(meta), [markHeader]: mark };
     const reply = await client.send({ method: 'POST', ...at, query: [['uploads', '']], headers, signal });
@@ -113,7 +113,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
     const upload: Upload = { ...at, id, mark };
     try {
       const { parts, bytes } = await send(upload);
-      return await complete(upload, parts, bytes, signal);
+      await complete(upload, parts, bytes, signal);
     } catch (error) {
       await abandon(upload);
       throw error;
@@ -125,7 +125,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
     parts: readonly Part[],
     bytes: number,
     signal?: AbortSignal,
-  ): Promise<StoredObject> {
+  ): Promise<void> {
     const { bucket, key } = upload;
     let acknowledged = true;
     try {
@@ -148,10 +148,9 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
     const { headers } = await client.send({ method: 'HEAD', bucket, key, signal });
     const isOurs = headerOf(headers, markHeader) === upload.mark;
     // Another put may have overwritten what was acknowledged; that is a success of both.
-    if (!isOurs && acknowledged) return { bytes, etag: '""' };
+    if (!isOurs && acknowledged) return;
     if (!isOurs || bytesIn(headers) !== bytes)
       throw outage('storage', 'The object store completed an upload that is not there whole');
-    return { bytes, etag: etagIn(headers) ?? '""' };
   }
 
   /** Best effort, within its own limit and not the caller's: the caller's signal may be why we are here. */

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { assertKey, assertRange, isKey } from './object-key.ts';
-import type { ObjectMeta, ObjectStore, Shelf, StoredObject } from './object-store.ts';
+import type { ObjectMeta, ObjectStore, Shelf } from './object-store.ts';
 import { createPartBuffers } from './part-buffers.ts';
 import {
   createS3Client,
@@ -16,7 +16,7 @@ import {
   type S3ClientOptions,
   S3Fault,
 } from './s3-client.ts';
-import { bytesIn, etagIn, headersOf, infoOf } from './s3-headers.ts';
+import { bytesIn, headersOf, infoOf } from './s3-headers.ts';
 import { type Address, copySource, createMultipart } from './s3-multipart.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
@@ -81,10 +81,9 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     digest: Buffer,
     meta: ObjectMeta,
     signal?: AbortSignal,
-  ): Promise<StoredObject> {
+  ): Promise<void> {
     const headers = { ...headersOf(meta), 'content-md5': digest.toString('base64') };
-    const reply = await client.send({ method: 'PUT', ...at, headers, body, signal });
-    return { bytes: body.length, etag: etagIn(reply.headers) ?? `"${digest.toString('hex')}"` };
+    await client.send({ method: 'PUT', ...at, headers, body, signal });
   }
 
   async function putStream(
@@ -92,7 +91,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     reader: BodyReader,
     meta: ObjectMeta,
     signal?: AbortSignal,
-  ): Promise<StoredObject> {
+  ): Promise<void> {
     const start = await reader.gather(smallBytes);
     if (reader.ended) {
       const body = Buffer.concat(start);
