@@ -15,6 +15,7 @@ import {
   type Tenant,
   unique,
 } from '../support/tenants.ts';
+import { upload } from '../support/uploads.ts';
 
 const jwtSecret = 'the secret of this file, long enough to sign';
 
@@ -275,6 +276,81 @@ describe('revocation', () => {
       `update spaces set session_jti = '${randomUUID()}' where id = '${space.id}'`,
     );
     expect(await readUser(space.token)).toBe(401);
+  });
+});
+
+describe('requests that arrive together', () => {
+  test('with one credential each see the user that they name, and no other', async () => {
+    const other = await createTenant(service.api, admin);
+    const foreign = await createUser(service.api, other.key);
+    const users = await Promise.all(Array.from({ length: 12 }, () => createUser(service.api, tenant.key)));
+    const [first, second] = users as [(typeof users)[0], (typeof users)[0]];
+    // An external id that is the id of somebody else.
+    const twin = (await service.api.post('/project/users', tenant.key, { externalId: first.id })).body.user;
+    const nobody = randomUUID();
+    const { token } = await mintToken(service.api, tenant.key, first.id);
+    const session = await sessionOf(service.api, tenant.email, tenant.password);
+    const asked: [as: string, path: string, answer: string | number][] = [
+      ...users.flatMap(({ id, externalId }): typeof asked => [
+        [tenant.key, id, id],
+        [tenant.key, id.toUpperCase(), id],
+        [tenant.key, `ext/${externalId}`, id],
+        [session, id, id],
+        [other.key, id, 404],
+        [token, id, id === first.id ? id : 404],
+      ]),
+      [tenant.key, `ext/${first.id}`, twin.id],
+      [tenant.key, `ext/${second.id}`, 404],
+      [tenant.key, `ext/${first.externalId.toUpperCase()}x`, 404],
+      [tenant.key, foreign.id, 404],
+      [tenant.key, nobody, 404],
+      [other.key, foreign.id, foreign.id],
+      [tenant.key, 'no-uuid', 400],
+      [`${tenant.key.slice(0, -4)}0000`, first.id, 401],
+      [admin, first.id, 403],
+    ];
+    for (let round = 0; round < 5; round += 1) {
+      const answers = await Promise.all(
+        asked.map(([as, path]) => service.api.get(`/project/users/${path}`, as)),
+      );
+      expect(answers.map(({ status, body }) => (status === 200 ? body.user.id : status))).toEqual(
+        asked.map(([, , answer]) => answer),
+      );
+    }
+  });
+
+  test('with files each see the file that they name, where it is theirs', async () => {
+    const users = await Promise.all(Array.from({ length: 4 }, () => createUser(service.api, tenant.key)));
+    const owned = await Promise.all(
+      users.map(async ({ id }) => {
+        const [small, large] = [Buffer.from(`of ${id}`), Buffer.from(`of ${id}, in its space`)];
+        const space = await createLiveSpace(service, tenant.id, id, scopes);
+        const path = `/project/users/${id}`;
+        const mine = (await upload(service.api, tenant.key, path, small)).body.file;
+        const spaces = (await upload(service.api, space.token, path, large)).body.file;
+        const { token } = await mintToken(service.api, tenant.key, id);
+        return { id, mine, spaces, token, spaceToken: space.token };
+      }),
+    );
+    const asked: [as: string, path: string, answer: string | number][] = [];
+    for (const viewer of owned) {
+      for (const { mine, spaces } of owned) {
+        const own = viewer.mine.id === mine.id;
+        const pathOf = (file: { id: string }) => `${viewer.id}/files/${file.id}`;
+        asked.push(
+          [tenant.key, pathOf(mine), own ? mine.sha256 : 404],
+          [viewer.token, pathOf(spaces), own ? spaces.sha256 : 404],
+          [viewer.spaceToken, pathOf(spaces), own ? spaces.sha256 : 404],
+          [viewer.spaceToken, pathOf(mine), 404],
+        );
+      }
+    }
+    const answers = await Promise.all(
+      asked.map(([as, path]) => service.api.get(`/project/users/${path}`, as)),
+    );
+    expect(answers.map(({ status, body }) => (status === 200 ? body.file.sha256 : status))).toEqual(
+      asked.map(([, , answer]) => answer),
+    );
   });
 });
 
