@@ -69,6 +69,8 @@ class RequestCall implements Call {
   }
 }
 
+const unattributed = { actorType: 'project', actorId: null, actorKeyId: null } as const;
+
 interface Given {
   readonly actor: Actor | null;
   readonly subject: Subject | null;
@@ -101,13 +103,13 @@ export class HandlerContext implements Record<keyof Context<RouteShape>, unknown
   /** Routes that record nothing still have a stamp, for the parts of them that do. */
   get audit(): AuditStamp {
     const { actor, call } = this;
-    const who = actor
-      ? attributionOf(actor)
-      : { actorType: 'project' as const, actorId: null, actorKeyId: null };
+    const { actorType, actorId, actorKeyId } = actor ? attributionOf(actor) : unattributed;
     return {
       action: this.#route.audit ?? 'audit.read',
       projectId: actor && 'projectId' in actor ? actor.projectId : null,
-      ...who,
+      actorType,
+      actorId,
+      actorKeyId,
       ipAddress: call.ipAddress,
       userAgent: call.userAgent,
     };

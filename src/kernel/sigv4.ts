@@ -1,6 +1,6 @@
 // AWS Signature Version 4 for S3: signed headers and presigned GETs. Pure but for one cached signing key;
 // it opens no socket and reads no clock of its own.
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { isoOf } from './clock.ts';
 
 export const unsignedPayload = 'UNSIGNED-PAYLOAD';
@@ -29,6 +29,7 @@ export interface SignRequest {
 export interface PresignGet {
   readonly host: string;
   readonly path: string;
+  /** Names that begin with a small letter, as all do that S3 knows beside its X-Amz- ones. */
   readonly query: readonly (readonly [string, string])[];
   readonly expiresInSeconds: number;
   readonly nowMs: number;
@@ -39,6 +40,15 @@ export interface Signer {
   sign(request: SignRequest): Record<string, string>;
   /** The whole query string of a GET that needs no header but Host. */
   presign(request: PresignGet): string;
+}
+
+/** What stays the same for a day. */
+interface Day {
+  readonly day: string;
+  readonly scope: string;
+  /** Encoded. */
+  readonly credential: string;
+  readonly signingKey: Buffer;
 }
 
 /** RFC 3986: encodeURIComponent leaves five characters alone that AWS wants encoded. */
@@ -64,19 +74,27 @@ export function encodeQuery(pairs: readonly (readonly [string, string])[]): stri
 }
 
 export function createSigner(key: SigningKey): Signer {
-  let cached: { day: string; signingKey: Buffer } | undefined;
+  let cached: Day | undefined;
 
-  function signatureOf(canonical: string, stamp: string, scope: string): string {
+  function dayOf(stamp: string): Day {
     const day = stamp.slice(0, 8);
-    if (cached?.day !== day) cached = { day, signingKey: deriveKey(key, day) };
+    if (cached?.day !== day) {
+      const scope = `${day}/${key.region}/s3/aws4_request`;
+      const credential = encodeRfc3986(`${key.accessKeyId}/${scope}`);
+      cached = { day, scope, credential, signingKey: deriveKey(key, day) };
+    }
+    return cached;
+  }
+
+  function signatureOf(canonical: string, stamp: string, { scope, signingKey }: Day): string {
     const toSign = `AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${sha256Hex(canonical)}`;
-    return createHmac('sha256', cached.signingKey).update(toSign).digest('hex');
+    return createHmac('sha256', signingKey).update(toSign).digest('hex');
   }
 
   return {
     sign(request) {
       const stamp = amzStamp(request.nowMs);
-      const scope = `${stamp.slice(0, 8)}/${key.region}/s3/aws4_request`;
+      const day = dayOf(stamp);
       const headers: Record<string, string> = {
         ...request.headers,
         'x-amz-content-sha256': request.payloadHash,
@@ -87,30 +105,25 @@ export function createSigner(key: SigningKey): Signer {
       const lines = names.map((name) => `${name}:${collapse(signed[name] ?? '')}\n`).join('');
       const list = names.join(';');
       const canonical = `${request.method}\n${request.path}\n${request.query}\n${lines}\n${list}\n${request.payloadHash}`;
-      const signature = signatureOf(canonical, stamp, scope);
-      headers.authorization = `AWS4-HMAC-SHA256 Credential=${key.accessKeyId}/${scope},SignedHeaders=${list},Signature=${signature}`;
+      const signature = signatureOf(canonical, stamp, day);
+      headers.authorization = `AWS4-HMAC-SHA256 Credential=${key.accessKeyId}/${day.scope},SignedHeaders=${list},Signature=${signature}`;
       return headers;
     },
 
     presign(request) {
       const stamp = amzStamp(request.nowMs);
-      const scope = `${stamp.slice(0, 8)}/${key.region}/s3/aws4_request`;
-      const query = encodeQuery([
-        ...request.query,
-        ['X-Amz-Algorithm', 'AWS4-HMAC-SHA256'],
-        ['X-Amz-Credential', `${key.accessKeyId}/${scope}`],
-        ['X-Amz-Date', stamp],
-        ['X-Amz-Expires', String(request.expiresInSeconds)],
-        ['X-Amz-SignedHeaders', 'host'],
-      ]);
+      const day = dayOf(stamp);
+      // In the order that must be signed: capitals come before small letters.
+      const amz = `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=${day.credential}&X-Amz-Date=${stamp}&X-Amz-Expires=${request.expiresInSeconds}&X-Amz-SignedHeaders=host`;
+      const query = request.query.length > 0 ? `${amz}&${encodeQuery(request.query)}` : amz;
       const canonical = `GET\n${request.path}\n${query}\nhost:${request.host}\n\nhost\n${unsignedPayload}`;
-      return `${query}&X-Amz-Signature=${signatureOf(canonical, stamp, scope)}`;
+      return `${query}&X-Amz-Signature=${signatureOf(canonical, stamp, day)}`;
     },
   };
 }
 
 export function sha256Hex(data: string | Buffer): string {
-  return createHash('sha256').update(data).digest('hex');
+  return hash('sha256', data);
 }
 
 function deriveKey(key: SigningKey, day: string): Buffer {
