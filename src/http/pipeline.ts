@@ -10,7 +10,6 @@ import { Serialized } from '../contract/serialized.ts';
 import type { Subject } from '../contract/subject.ts';
 import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
 import {
-  type Caller,
   type Identify,
   type SubjectPath,
   unauthorized,
@@ -54,10 +53,7 @@ export function pipelineOf(deps: Deps, identify: Identify, { route, subjectBy }:
   const isAuthRoute = route.path.startsWith('/auth/');
 
   return {
-    async admit(request, reply) {
-      const caller = await admitCaller(deps, identify, route, isAuthRoute, subjectBy, request, reply);
-      request.admission = caller ?? stranger;
-    },
+    admit: (request, reply) => admitCaller(deps, identify, route, isAuthRoute, subjectBy, request, reply),
     async handle(request, reply) {
       const { actor, subject } = request.admission ?? stranger;
       const params = validated(request.params, validateParams);
@@ -80,6 +76,7 @@ export function pipelineOf(deps: Deps, identify: Identify, { route, subjectBy }:
   };
 }
 
+/** Notes on the request who it is, once that is known, and throws where a guard refuses. */
 async function admitCaller(
   deps: Deps,
   identify: Identify,
@@ -88,14 +85,17 @@ async function admitCaller(
   subjectBy: SubjectBy,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Caller | null> {
+): Promise<void> {
   const { headers, method } = request;
   const globalOrigins = deps.settings.API_CORS_ALLOW_ORIGINS;
   const unsafe = unsafeMethods.has(method);
   sendCors(reply, globalCors(headers.origin, globalOrigins));
   if (unsafe && isAuthRoute) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
   if (route.loginLimited) await limitLogin(deps, addressOf(deps, request), reply);
-  if (isPublic(route.access)) return null;
+  if (isPublic(route.access)) {
+    request.admission = stranger;
+    return;
+  }
 
   const credential = presentedCredential(headers);
   if (credential === null) throw unauthorized();
@@ -108,7 +108,6 @@ async function admitCaller(
   if (subjectBy) refuseForeignSubject(caller.actor, caller.subject);
   authorizeScope(caller.actor, route.access, deps.settings.SCOPE_ENFORCEMENT, deps.log);
   if (subjectBy) requireSubject(request, subjectBy, caller.subject);
-  return caller;
 }
 
 /** Null also for an id that no user can have; `requireSubject` says so, after the caller is known. */

@@ -157,9 +157,8 @@ function suite(at: S3Server): void {
       // Ceph forgives a second completion; most others answer like this.
       { fault: { kind: 'status', status: 404, code: 'NoSuchUpload' }, when },
     );
-    const stored = await store.put('private', key, streamOf(large), meta);
+    await store.put('private', key, streamOf(large), meta);
     expect(proxy.seen.filter((line) => line.startsWith('POST') && line.includes('uploadId=')).length).toBe(2);
-    expect(stored).toEqual({ bytes: large.length, etag: (await store.head('private', key))?.etag });
     await expectStored(key, large);
   });
 

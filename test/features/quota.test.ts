@@ -94,41 +94,37 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, tenant.id);
   });
 
-  test("files.upload: whoever waits for a user's lock holds up nobody else, and is stored when it is free", async () => {
-    const tenant = await tenantWithUser();
-    const paths = [tenant.path];
-    for (let n = 0; n < 4; n += 1)
-      paths.push(`/project/users/${(await createUser(service.api, tenant.key)).id}`);
-    const spaceId = await spaceOf({ key: tenant.key, path: paths[1] as string });
-    const held = { user: tenant.path.split('/').at(-1), space: spaceId };
+  test("files.upload: who waits for a user's or a space's lock holds up no other user, and is stored in the end", async () => {
+    const heldUser = await tenantWithUser();
+    const { key } = heldUser;
+    const newPath = async () => `/project/users/${(await createUser(service.api, key)).id}`;
+    const withHeldSpace = { key, path: await newPath() };
+    const spaceId = await spaceOf(withHeldSpace);
+    const free = await Promise.all([newPath(), newPath(), newPath()]);
+    let answered = 0;
+    const send = async (path: string, meta: object = {}) => {
+      const reply = await upload(service.api, key, path, bytesOf(1000), { meta });
+      answered += 1;
+      return reply;
+    };
     const client = new pg.Client({ connectionString: service.databaseUrl });
     await client.connect();
-    const waiting: Promise<Reply>[] = [];
-    let stored = 0;
-    const send = (path: string, meta: object = {}) => {
-      const sent = upload(service.api, tenant.key, path, bytesOf(1000), { meta });
-      sent.then(() => {
-        stored += 1;
-      });
-      return sent;
-    };
+    await client.query(`begin; select from users where id = '${heldUser.path.split('/').at(-1)}' for update;
+      select from spaces where id = '${spaceId}' for update`);
+    const waiting = Array.from({ length: 5 }, () => [
+      send(heldUser.path),
+      send(withHeldSpace.path, { space_id: spaceId }),
+    ]).flat();
     try {
-      await client.query(
-        `begin; select from users where id = '${held.user}' for update; select from spaces where id = '${held.space}' for update`,
-      );
-      for (let n = 0; n < 5; n += 1)
-        waiting.push(send(tenant.path), send(paths[1] as string, { space_id: spaceId }));
-      const free = await Promise.all(
-        Array.from({ length: 40 }, (_, nth) => send(paths[1 + (nth % 4)] as string)),
-      );
-      expect(countsOf(free)).toEqual({ 201: 40 });
-      expect(stored).toBe(40);
-      await client.query('commit');
-      expect(countsOf(await Promise.all(waiting))).toEqual({ 201: 10 });
+      const others = await Promise.all(Array.from({ length: 42 }, (_, nth) => send(free[nth % 3] as string)));
+      expect(countsOf(others)).toEqual({ 201: 42 });
+      expect(answered).toBe(42);
     } finally {
+      await client.query('commit');
       await client.end();
     }
-    await expectBalanced(service, tenant.id);
+    expect(countsOf(await Promise.all(waiting))).toEqual({ 201: 10 });
+    await expectBalanced(service, heldUser.id);
   });
 
   test('files.upload: large and small uploads racing for the same room never overshoot', async () => {

@@ -92,9 +92,10 @@ export function urlOf(deps: Deps, origin: string, file: FileRow): FileUrl {
   ) {
     return { url: `${R2_PUBLIC_URL}/${file.storage_key}`, url_expires_at: null };
   }
-  const meta = deliveryOf(file);
+  const { contentType, contentDisposition } = deliveryOf(file);
   const url = deps.objects.downloadUrl(file.shelf, file.storage_key, {
-    ...meta,
+    contentType,
+    contentDisposition,
     origin,
     expiresInSeconds: SIGNED_URL_EXPIRY_SECONDS,
   });

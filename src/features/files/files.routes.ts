@@ -116,18 +116,16 @@ export const fileRoutes = [
       errors: ['NOT_FOUND'],
     },
     async ({ deps, actor, user, query }) => {
-      const { folder, tags, classifier, mime_type, visibility, space_id, ...page } = query;
+      const { folder, tags, classifier, mime_type, visibility, space_id } = query;
       const filter = {
         space: visibleSpace(actor, space_id),
-        ...(folder === undefined ? {} : { folder: folderOf(folder, 400) }),
-        ...(tags === undefined ? {} : { tags: tags.flatMap(tagsIn) }),
-        ...(classifier === undefined ? {} : { classifier }),
-        ...(mime_type === undefined
-          ? {}
-          : { mimeType: mime_type.endsWith('/*') ? mime_type.toLowerCase() : readMediaType(mime_type) }),
-        ...(visibility === undefined ? {} : { visibility }),
+        folder: folder === undefined ? undefined : folderOf(folder, 400),
+        tags: tags?.flatMap(tagsIn),
+        classifier,
+        mimeType: mime_type?.endsWith('/*') ? mime_type.toLowerCase() : mime_type && readMediaType(mime_type),
+        visibility,
       };
-      return listUserFiles(deps, actor, user.id, filter, page);
+      return listUserFiles(deps, actor, user.id, filter, query);
     },
   ),
   route(
@@ -157,9 +155,8 @@ export const fileRoutes = [
       errors: ['NOT_FOUND'],
     },
     async ({ deps, actor, user, query }) => {
-      const { prefix: given = '', space_id, ...page } = query;
-      const prefix = folderOf(given, 400, 'prefix');
-      return listFolder(deps, actor, user.id, prefix, visibleSpace(actor, space_id), page);
+      const prefix = folderOf(query.prefix ?? '', 400, 'prefix');
+      return listFolder(deps, actor, user.id, prefix, visibleSpace(actor, query.space_id), query);
     },
   ),
   route(

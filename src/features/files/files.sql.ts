@@ -279,11 +279,11 @@ export type SpaceFilter = { readonly spaceId: string } | 'none' | 'all';
 
 export interface FileFilter {
   readonly space: SpaceFilter;
-  readonly folder?: string;
-  readonly tags?: readonly string[];
-  readonly classifier?: string;
-  readonly mimeType?: string;
-  readonly visibility?: string;
+  readonly folder?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly classifier?: string | undefined;
+  readonly mimeType?: string | undefined;
+  readonly visibility?: string | undefined;
 }
 
 /** One file as one caller may see it; a space, where given, is the only one that it sees. */

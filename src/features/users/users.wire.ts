@@ -52,12 +52,19 @@ function usagePercent(usedBytes: number, limit: number | null): number {
   return limit === 0 ? 100 : Math.round((usedBytes / limit) * 10_000) / 100;
 }
 
-export const viewUser = (user: Subject): Static<typeof UserView> => ({
-  id: user.id,
-  external_id: user.externalId,
-  active: user.active,
-  plan: user.plan && viewPlan(user.plan),
-  ...snapshotOf(user),
-  created_at: user.createdAt,
-  updated_at: user.updatedAt,
-});
+export function viewUser(user: Subject): Static<typeof UserView> {
+  const snapshot = snapshotOf(user);
+  return {
+    id: user.id,
+    external_id: user.externalId,
+    active: user.active,
+    plan: user.plan && viewPlan(user.plan),
+    storageUsed: snapshot.storageUsed,
+    storageLimit: snapshot.storageLimit,
+    storageAvailable: snapshot.storageAvailable,
+    usagePercent: snapshot.usagePercent,
+    overQuota: snapshot.overQuota,
+    created_at: user.createdAt,
+    updated_at: user.updatedAt,
+  };
+}
