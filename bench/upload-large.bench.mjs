@@ -1,6 +1,6 @@
 // One upload of 1 GiB beside the floor of the job, and the memory that uploads take: one large one, and a
 // hundred at once.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { sendLarge } from './support/big-upload.mjs';
 import { median } from './support/load.mjs';
@@ -47,15 +47,17 @@ export async function run({ pakhus, tenant, startServer }) {
 }
 
 async function succeeded(sending) {
-  const { status, tookMs } = await sending;
-  if (status !== 201) throw new Error(`an upload was answered with ${status}`);
+  const { status, text, tookMs } = await sending;
+  if (status !== 201) throw new Error(`an upload was answered with ${status}: ${text}`);
   return tookMs;
 }
 
-/** Resident memory; NaN where there is no /proc. */
+/** Resident memory; NaN where there is no /proc, or no such process any more. */
 function memoryMiB(pid) {
-  if (process.platform !== 'linux') return Number.NaN;
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  const file = `/proc/${pid}/status`;
+  return existsSync(file)
+    ? Number(/VmRSS:\s+(\d+)/.exec(readFileSync(file, 'utf8'))?.[1]) / 1024
+    : Number.NaN;
 }
 
 /** `stop` gives the most that was seen. */

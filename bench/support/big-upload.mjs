@@ -6,7 +6,7 @@ import { formHead, formHeaders, formTail } from './forms.mjs';
 
 const piece = randomBytes(1 << 20);
 
-/** Resolves to how long it took and to the answer's status. */
+/** Resolves to how long it took, and to the answer's status and text. */
 export function sendLarge(url, headers, bytes) {
   const head = formHead('large.bin');
   const startedAt = performance.now();
@@ -18,9 +18,12 @@ export function sendLarge(url, headers, bytes) {
         headers: { ...headers, ...formHeaders, 'content-length': head.length + bytes + formTail.length },
       },
       (response) => {
-        response.resume();
+        let text = '';
+        response.setEncoding('utf8').on('data', (more) => {
+          text += more;
+        });
         response.on('end', () =>
-          resolve({ status: response.statusCode, tookMs: performance.now() - startedAt }),
+          resolve({ status: response.statusCode, text, tookMs: performance.now() - startedAt }),
         );
       },
     );

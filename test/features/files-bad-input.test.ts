@@ -1,5 +1,6 @@
 // What no honest client sends: broken forms, hostile names and fields, lies about lengths, and clients that go
 // away. Each gets a clear refusal or the right result, and none leaves anything behind.
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
@@ -258,6 +259,29 @@ function suite(store: Parameters<typeof startOn>[0]): void {
           length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`,
         ],
       });
+
+    // The store has no part in it, and it takes its time.
+    if (store.name === 'disk')
+      test('files.upload: who stalls loses its place, and who waits for one is not taken for slow', async () => {
+        const at = await target();
+        const form = formOf(partsOf(bytesOf(100_000)));
+        const slow = await Promise.all(Array.from({ length: 63 }, () => begin(at, form.length)));
+        const stalled = await begin(at, form.length);
+        await Promise.all([...slow, stalled].map((client) => client.write(form.subarray(0, 12_000))));
+        // Until each of them has taken its place.
+        await delay(1_000);
+        const waiting = [1, 2].map(() => upload(service.api, at.key, at.path, bytesOf(1 << 20)));
+        // Enough for each 20 seconds, until whoever waits has waited through two of them.
+        for (let sent = 12_000; sent < 60_000; sent += 12_000) {
+          await delay(11_000);
+          await Promise.all(slow.map((client) => client.write(form.subarray(sent, sent + 12_000))));
+        }
+        expect((await stalled.reply()).status).toBe(422);
+        for (const client of slow) client.hangUp();
+        expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([201, 201]);
+        await reapAll(service);
+        await expectBalanced(service, at.id);
+      }, 120_000);
 
     test('files.upload: a Content-Length below the truth cuts the form, which is refused', async () => {
       const at = await target();

@@ -84,30 +84,50 @@ export async function uploadFile<Input extends UploadInput>(
   if (!user.active) throw refusalOf('inactive user');
   const abort = new AbortController();
   const stopWatching = watchClient(call.raw, abort);
-  const leave = await deps.uploads.enter(abort.signal);
+  try {
+    const leave = await deps.uploads.enter(abort.signal);
+    const stopPacing = watchPace(call.raw, abort);
+    try {
+      return await attemptUpload(newAttempt(deps, actor, user, abort), actor, kind, call, audit);
+    } finally {
+      stopPacing();
+      leave();
+    }
+  } finally {
+    stopWatching();
+  }
+}
+
+function newAttempt(deps: Deps, actor: TenantActor, user: Subject, abort: AbortController): Attempt {
   const fileId = newId();
-  const key = storageKeyOf(actor.projectId, fileId);
-  const attempt: Attempt = {
+  return {
     deps,
     user,
-    key,
+    key: storageKeyOf(actor.projectId, fileId),
     fileId,
     written: new Set(),
     abort,
     streaming: Promise.resolve(),
     committing: false,
   };
+}
+
+async function attemptUpload<Input extends UploadInput>(
+  attempt: Attempt,
+  actor: TenantActor,
+  kind: UploadKind<Input>,
+  call: Call,
+  audit: AuditStamp,
+): Promise<FileRow> {
   try {
     return await receiveAndStore(attempt, actor, kind, call, audit);
   } catch (error) {
     attempt.abort.abort();
     await attempt.streaming.catch(() => undefined);
     // A write that failed may still land: its record stays until the grace has passed.
-    if (!attempt.committing) for (const object of attempt.written) await removeRefusedObject(deps, object);
+    if (!attempt.committing)
+      for (const object of attempt.written) await removeRefusedObject(attempt.deps, object);
     throw error;
-  } finally {
-    stopWatching();
-    leave();
   }
 }
 
@@ -315,27 +335,40 @@ const fileRowOf = (file: NewFile, storedAt: string): FileRow => ({
   compression: null,
 });
 
-const paceCheckMs = 20_000;
-const paceBytesMin = 10 * 1024;
-
-/** Aborts when the client hangs up, or sends so slowly that it only means to hold a place. Returns how to stop. */
+/** Aborts when the client hangs up. Returns how to stop watching. */
 function watchClient(raw: IncomingMessage, abort: AbortController): () => void {
   const onClose = () => {
     if (!raw.complete) abort.abort(new ClientGone());
   };
-  let bytesBefore = raw.socket.bytesRead;
-  const pace = setInterval(() => {
-    const { bytesRead } = raw.socket;
-    // While it is paused, it is we who are slow.
-    if (!raw.complete && !raw.isPaused() && bytesRead - bytesBefore < paceBytesMin) abort.abort(tooSlow());
-    bytesBefore = bytesRead;
-  }, paceCheckMs).unref();
   raw.on('close', onClose);
   return () => {
-    clearInterval(pace);
     raw.off('close', onClose);
     // What is left of a refused body is read and dropped; the server bounds for how long.
     if (!raw.complete) raw.unpipe().resume();
+  };
+}
+
+const paceCheckMs = 20_000;
+const paceBytesMin = 10 * 1024;
+
+/** Aborts when the client sends so slowly that it only means to hold a place. Returns how to stop watching. */
+function watchPace(raw: IncomingMessage, abort: AbortController): () => void {
+  let bytesBefore = raw.socket.bytesRead;
+  // While it is paused, because the store is behind, it is we who are slow.
+  let wasPaused = false;
+  const onPause = () => {
+    wasPaused = true;
+  };
+  const pace = setInterval(() => {
+    const { bytesRead } = raw.socket;
+    if (!raw.complete && !wasPaused && bytesRead - bytesBefore < paceBytesMin) abort.abort(tooSlow());
+    wasPaused = raw.isPaused();
+    bytesBefore = bytesRead;
+  }, paceCheckMs).unref();
+  raw.on('pause', onPause);
+  return () => {
+    clearInterval(pace);
+    raw.off('pause', onPause);
   };
 }
 
