@@ -9,11 +9,8 @@ import { isPublic, type Route } from '../contract/route.ts';
 import { Serialized } from '../contract/serialized.ts';
 import type { Subject } from '../contract/subject.ts';
 import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
-import {
-  type Identify,
-  type SubjectPath,
-  unauthorized,
-} from '../features/credentials/credentials.service.ts';
+import { unauthorized } from '../features/credentials/credentials.service.ts';
+import type { Identify, SubjectPath } from '../features/credentials/credentials.together.ts';
 import { invalid } from '../kernel/error.ts';
 import { isUuid } from '../kernel/id.ts';
 import { isStorableText } from '../kernel/text.ts';

@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
-import { createIdentify, type Identify } from '../features/credentials/credentials.service.ts';
+import { createIdentify, type Identify } from '../features/credentials/credentials.together.ts';
 import { countRequest } from '../features/stats/stats.count.ts';
 import { newId } from '../kernel/id.ts';
 import { latencyBounds, type Metrics, type Observations } from '../platform/metrics.ts';

@@ -5,10 +5,8 @@ import { projectInactive } from '../../contract/refusals.ts';
 import { commonGrant, type Scope } from '../../contract/scope.ts';
 import type { Subject } from '../../contract/subject.ts';
 import type { Claims } from '../../contract/token.ts';
-import { deferred } from '../../kernel/deferred.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { isApiKey, looksLikeApiKey, sha256 } from '../../kernel/secret.ts';
-import { atEndOfTurn } from '../../kernel/turn.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
 import {
   findKey,
@@ -44,81 +42,18 @@ export interface CorsPolicy {
 
 const noCors: CorsPolicy = { origins: [], devMode: false };
 
-/** How the path names the end-user; null where it names none. */
-export type SubjectPath = { readonly by: SubjectNames['by']; readonly name: string } | null;
-
-/** `credential` is a Bearer token or the cookie's value. */
-export type Identify = (credential: string, subject: SubjectPath) => Promise<Caller>;
-
 /** What one statement found: whose credential it is, and those of the named end-users that exist. */
-interface Found {
+export interface Found {
   readonly caller: Omit<Caller, 'subject'>;
   readonly subjects: readonly Subject[];
 }
 
-/**
- * Requests that arrive together with one credential, as those of a busy backend do, are identified by one
- * statement. It is sent when the last of them has arrived, so that none gets a staler answer than from its own.
- */
-export function createIdentify(deps: Deps): Identify {
-  let gathered = new Map<string, Gathered>();
-  const ask = () => {
-    const now = gathered;
-    gathered = new Map();
-    for (const one of now.values()) one.ask(deps);
-  };
-  return (credential, subject) => {
-    const name = subject === null ? credential : `${subject.by} ${credential}`;
-    let together = gathered.get(name);
-    if (!together) {
-      if (gathered.size === 0) atEndOfTurn(ask);
-      together = new Gathered(credential, subject?.by ?? null);
-      gathered.set(name, together);
-    }
-    return together.callerFor(subject?.name ?? '');
-  };
-}
-
-/** Requests with one credential that name their end-users in one way. */
-class Gathered {
-  readonly #credential: string;
-  readonly #by: SubjectNames['by'] | null;
-  readonly #found = deferred<Found>();
-  readonly #callers = new Map<string, Promise<Caller>>();
-  readonly #subjects = new Map<string, Subject>();
-
-  constructor(credential: string, by: SubjectNames['by'] | null) {
-    this.#credential = credential;
-    this.#by = by;
-  }
-
-  callerFor(name: string): Promise<Caller> {
-    let caller = this.#callers.get(name);
-    if (!caller) {
-      caller = this.#found.promise.then((found) => this.#callerOf(found, name));
-      this.#callers.set(name, caller);
-    }
-    return caller;
-  }
-
-  ask(deps: Deps): void {
-    const names = this.#by && { by: this.#by, names: [...this.#callers.keys()] };
-    identify(deps, this.#credential, names).then(this.#resolve, this.#found.reject);
-  }
-
-  readonly #resolve = (found: Found): void => {
-    for (const subject of found.subjects)
-      this.#subjects.set(this.#by === 'userId' ? subject.id : subject.externalId, subject);
-    this.#found.resolve(found);
-  };
-
-  #callerOf({ caller: { actor, rate, cors } }: Found, name: string): Caller {
-    const known = this.#by === 'userId' ? name.toLowerCase() : name;
-    return { actor, rate, cors, subject: this.#subjects.get(known) ?? null };
-  }
-}
-
-async function identify(deps: Deps, credential: string, subjects: SubjectNames | null): Promise<Found> {
+/** `credential` is a Bearer token or the cookie's value. */
+export async function identify(
+  deps: Deps,
+  credential: string,
+  subjects: SubjectNames | null,
+): Promise<Found> {
   if (looksLikeApiKey(credential)) return identifyKey(deps, credential, subjects);
   const claims = deps.tokens.verify(credential);
   switch (claims?.role) {

@@ -12,9 +12,8 @@ import type { Deps } from '../../contract/deps.ts';
 import type { Subject } from '../../contract/subject.ts';
 import type { Validator } from '../../contract/validation.ts';
 import { deferred } from '../../kernel/deferred.ts';
-import { PakhusError } from '../../kernel/error.ts';
 import { newId } from '../../kernel/id.ts';
-import { ClientGone, type FilePart, type FormFields, readForm } from '../../platform/multipart.ts';
+import { type FilePart, type FormFields, readForm } from '../../platform/multipart.ts';
 import { countFor } from '../stats/stats.count.ts';
 import {
   type FileFacts,
@@ -38,6 +37,7 @@ import {
 } from './files.objects.ts';
 import { type Intake, type ReceivedFile, takeIn } from './files.receive.ts';
 import { type FileRow, type FileValues, findSpaceOfUser } from './files.sql.ts';
+import { watchClient, watchPace } from './files.watch.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
 export interface UploadInput extends FileMetaInput {
@@ -334,49 +334,3 @@ const fileRowOf = (file: NewFile, storedAt: string): FileRow => ({
   updated_at: storedAt,
   compression: null,
 });
-
-/** Aborts when the client hangs up. Returns how to stop watching. */
-function watchClient(raw: IncomingMessage, abort: AbortController): () => void {
-  const onClose = () => {
-    if (!raw.complete) abort.abort(new ClientGone());
-  };
-  raw.on('close', onClose);
-  return () => {
-    raw.off('close', onClose);
-    // What is left of a refused body is read and dropped; the server bounds for how long.
-    if (!raw.complete) raw.unpipe().resume();
-  };
-}
-
-const paceCheckMs = 20_000;
-const paceBytesMin = 10 * 1024;
-
-/** Aborts when the client sends so slowly that it only means to hold a place. Returns how to stop watching. */
-function watchPace(raw: IncomingMessage, abort: AbortController): () => void {
-  let bytesBefore = raw.socket.bytesRead;
-  // While it is paused, because the store is behind, it is we who are slow.
-  let wasPaused = false;
-  const onPause = () => {
-    wasPaused = true;
-  };
-  const pace = setInterval(() => {
-    const { bytesRead } = raw.socket;
-    if (!raw.complete && !wasPaused && bytesRead - bytesBefore < paceBytesMin) abort.abort(tooSlow());
-    wasPaused = raw.isPaused();
-    bytesBefore = bytesRead;
-  }, paceCheckMs).unref();
-  raw.on('pause', onPause);
-  return () => {
-    clearInterval(pace);
-    raw.off('pause', onPause);
-  };
-}
-
-const tooSlow = () =>
-  new PakhusError(
-    'VALIDATION_ERROR',
-    `The upload is too slow: send at least ${paceBytesMin} bytes every ${paceCheckMs / 1000} s`,
-    {
-      details: { issues: [{ path: 'body', message: 'arrives too slowly', code: 'time' }] },
-    },
-  );
