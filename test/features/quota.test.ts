@@ -127,6 +127,24 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, heldUser.id);
   });
 
+  test('files.upload: what the database refuses together is stored one by one', async () => {
+    const tenant = await tenantWithUser();
+    const [store_files] = await rowsOf<{ definition: string }>(
+      service.databaseUrl,
+      `select pg_get_functiondef('store_files'::regproc) as definition`,
+    );
+    await rowsOf(service.databaseUrl, 'drop function store_files');
+    try {
+      const replies = await released(20, () => upload(service.api, tenant.key, tenant.path, bytesOf(100)));
+      expect(countsOf(replies)).toEqual({ 201: 20 });
+    } finally {
+      await rowsOf(service.databaseUrl, store_files?.definition ?? '');
+    }
+    const again = await released(20, () => upload(service.api, tenant.key, tenant.path, bytesOf(100)));
+    expect(countsOf(again)).toEqual({ 201: 20 });
+    await expectBalanced(service, tenant.id);
+  });
+
   test('files.upload: large and small uploads racing for the same room never overshoot', async () => {
     const storageLimit = 3 << 20;
     const tenant = await tenantWithUser({ storageLimit });

@@ -3,10 +3,11 @@
 // Uploads that end together share one transaction, and with it the wait for the database's disk. None of them
 // waits for somebody else's lock there: whose user is locked is passed over, and waits in a transaction of its own.
 import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
 import { batched } from '../../kernel/batch.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { onceFor } from '../../kernel/once-for.ts';
-import type { Database, Queryable } from '../../platform/db/postgres.ts';
+import type { Queryable } from '../../platform/db/postgres.ts';
 import { type NewFile, type StoreOutcome, storeFile, storeFiles } from './files.sql.ts';
 
 export type { NewFile } from './files.sql.ts';
@@ -34,33 +35,37 @@ interface BatchResult {
 
 const commitsMax = 64;
 
-const commitOn = onceFor((db: Database) =>
-  batched<Commit, CommitResult>((commits) => commitAll(db, commits), commitsMax),
+const committerOf = onceFor((deps: Deps) =>
+  batched<Commit, CommitResult>((commits) => commitAll(deps, commits), commitsMax),
 );
 
-export const commitTogether = (db: Database, file: NewFile, audit: AuditStamp): Promise<CommitResult> =>
-  commitOn(db)({ file, audit });
+export const commitTogether = (deps: Deps, file: NewFile, audit: AuditStamp): Promise<CommitResult> =>
+  committerOf(deps)({ file, audit });
 
 async function commitAll(
-  db: Database,
+  deps: Deps,
   commits: readonly Commit[],
 ): Promise<(CommitResult | Promise<CommitResult>)[]> {
-  const results = await storeAll(db, commits);
+  const results = await storeAll(deps, commits);
   return commits.map(({ file, audit }, index) => {
     const { outcome, stored_at } = results?.[index] ?? passedOver;
-    return outcome === 'passed over' ? commitFile(db, file, audit) : { outcome, stored_at };
+    return outcome === 'passed over' ? commitFile(deps.db, file, audit) : { outcome, stored_at };
   });
 }
 
 const passedOver: BatchResult = { outcome: 'passed over', stored_at: '' };
 
 /** Null where the database refused the batch, of which nothing is stored then: one may have spoilt it for all. */
-async function storeAll(db: Database, commits: readonly Commit[]): Promise<BatchResult[] | null> {
+async function storeAll(deps: Deps, commits: readonly Commit[]): Promise<BatchResult[] | null> {
   try {
-    return await db.query<BatchResult>(storeFiles(commits));
+    return await deps.db.query<BatchResult>(storeFiles(commits));
   } catch (error) {
     // A database that went away may have committed.
     if (error instanceof PakhusError) throw error;
+    deps.log.warn(
+      { err: error, files: commits.length },
+      'files were not stored together: each is tried alone',
+    );
     return null;
   }
 }

@@ -46,7 +46,7 @@ const plainUpload: UploadKind<UploadInput> = {
   fileField: 'file',
   fieldNames: Object.keys(uploadFields),
   validate: bodyValidator(Type.Object(uploadFields)),
-  commit: (deps, file, _input, audit) => commitTogether(deps.db, file, audit),
+  commit: (deps, file, _input, audit) => commitTogether(deps, file, audit),
 };
 
 const FileQuery = Type.Object({
