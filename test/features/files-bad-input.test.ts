@@ -275,15 +275,17 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         await sendSome();
         // Until each of them has taken its place.
         await delay(1_000);
-        const waiting = upload(service.api, at.key, at.path, bytesOf(1 << 20));
-        // Enough for each 20 seconds, until the other has waited through two of them.
-        for (let n = 0; n < 4; n += 1) {
+        const waiting = await begin(at, form.length);
+        await waiting.write(form.subarray(0, 5_000));
+        // Enough for the first 20 seconds, through which the other waits.
+        for (let n = 0; n < 2; n += 1) {
           await delay(11_000);
           await sendSome();
         }
         expect(slow.filter(({ answered }) => answered)).toEqual([]);
         for (const client of slow) client.hangUp();
-        expect((await waiting).status).toBe(201);
+        await waiting.write(form.subarray(5_000));
+        expect((await waiting.reply()).status).toBe(201);
         await reapAll(service);
         await expectBalanced(service, at.id);
       }, 120_000);
