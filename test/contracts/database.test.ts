@@ -1,5 +1,6 @@
 // What every reader of the database counts on, above all where reads share a connection.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deferred } from '../../src/kernel/deferred.ts';
 import { type Database, openDatabase } from '../../src/platform/db/postgres.ts';
 import { sql } from '../../src/platform/db/sql.ts';
 import { createLogger } from '../../src/platform/log.ts';
@@ -72,4 +73,27 @@ test('db.read: recovers when its connections are cut, and says meanwhile that th
     else expect(outcome.value).toEqual([{ seven: 7 }]);
   }
   await expect.poll(() => read().catch(() => null)).toEqual([{ seven: 7 }]);
+});
+
+test('db.transaction: two that wait for each other are both done, each once', async () => {
+  await rowsOf(database.url, 'create table tangle (id int primary key, done int not null)');
+  await rowsOf(database.url, 'insert into tangle values (1, 0), (2, 0)');
+  let inside = 0;
+  let tries = 0;
+  const bothInside = deferred<void>();
+  const inOrder = (first: number, second: number) =>
+    db.transaction(async (tx) => {
+      tries += 1;
+      await tx.query(sql`update tangle set done = done + 1 where id = ${first}`);
+      inside += 1;
+      if (inside === 2) bothInside.resolve();
+      await bothInside.promise;
+      await tx.query(sql`update tangle set done = done + 1 where id = ${second}`);
+    });
+  await Promise.all([inOrder(1, 2), inOrder(2, 1)]);
+  expect(tries).toBe(3);
+  expect(await rowsOf(database.url, 'select * from tangle order by id')).toEqual([
+    { id: 1, done: 2 },
+    { id: 2, done: 2 },
+  ]);
 });

@@ -21,6 +21,7 @@ export interface Transaction extends Queryable {
 export interface Database extends Queryable {
   /** Like `query`, for statements that only read and never wait for a lock. */
   read<Row>(statement: Sql): Promise<Row[]>;
+  /** `work` is done again from the start where the database undid it to end a deadlock. */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   /**
    * Calls `hear` with the payload of every notification on a channel, for as long as the database is there, and
@@ -98,25 +99,9 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
   };
 
   return {
-    query: (statement) => run(pool, statement),
+    query: (statement) => untangled(() => run(pool, statement)),
     read: <Row>(statement: Sql) => laneOfTurn().read(statement) as Promise<Row[]>,
-    async transaction(work) {
-      const client = await explained(() => pool.connect());
-      let broken: Error | undefined;
-      try {
-        await run(client, begin);
-        const result = await work({ inTransaction: true, query: (statement) => run(client, statement) });
-        await run(client, commit);
-        return result;
-      } catch (error) {
-        await run(client, rollback).catch((lost: Error) => {
-          broken = lost;
-        });
-        throw error;
-      } finally {
-        client.release(broken);
-      }
-    },
+    transaction: (work) => untangled(() => runTransaction(pool, work)),
     listen: (channel, hear) => listenOn(common, log, channel, hear),
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
@@ -124,6 +109,45 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
       await Promise.all([pool.end(), ...lanes.map((lane) => lane.close())]);
     },
   };
+}
+
+const triesMax = 5;
+
+/**
+ * Of two transactions that wait for each other, the database undoes one. All of it is undone, so it may simply
+ * be done again.
+ */
+async function untangled<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDeadlock(error) || tries === triesMax) throw error;
+    }
+  }
+}
+
+const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '40P01';
+
+async function runTransaction<Result>(
+  pool: pg.Pool,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const client = await explained(() => pool.connect());
+  let broken: Error | undefined;
+  try {
+    await run(client, begin);
+    const result = await work({ inTransaction: true, query: (statement) => run(client, statement) });
+    await run(client, commit);
+    return result;
+  } catch (error) {
+    await run(client, rollback).catch((lost: Error) => {
+      broken = lost;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
 }
 
 const begin = new Sql('begin', [], '');
