@@ -4,6 +4,7 @@
 // Extends the Query of `pg`, which takes no other class on a pipelined connection.
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { onceFor } from '../../kernel/once-for.ts';
 import { atEndOfTurn } from '../../kernel/turn.ts';
 import { explainOutage } from './outage.ts';
 import type { Line } from './silence.ts';
@@ -41,8 +42,6 @@ interface Described {
   /** The same connection, except that it asks for no description. */
   readonly quiet: pg.Connection;
 }
-
-const describedBy = new WeakMap<pg.Connection, Described>();
 
 const noShape: Shape = { columns: [], empty: {} };
 
@@ -88,15 +87,12 @@ class PreparedRead extends Query {
   handleCommandComplete(): void {}
 }
 
-function describedOn(connection: pg.Connection): Described {
-  let described = describedBy.get(connection);
-  if (!described) {
-    const quiet = Object.create(connection, { describe: { value: () => undefined } }) as pg.Connection;
-    described = { shapes: new Map(), quiet };
-    describedBy.set(connection, described);
-  }
-  return described;
-}
+const describedOn = onceFor(
+  (connection: pg.Connection): Described => ({
+    shapes: new Map(),
+    quiet: Object.create(connection, { describe: { value: () => undefined } }) as pg.Connection,
+  }),
+);
 
 const shapeOf = (fields: readonly pg.FieldDef[]): Shape => ({
   columns: fields.map(({ name, dataTypeID }) => ({
