@@ -3,7 +3,7 @@
 // statement; what it costs where they have nothing in common but the key is measured as well.
 import { fileURLToPath } from 'node:url';
 import { median, takeTurns, totalOf } from './support/load.mjs';
-import { call } from './support/tenant.mjs';
+import { createUsers } from './support/tenant.mjs';
 
 export const name = 'detail-read';
 
@@ -23,7 +23,7 @@ export async function run({ pakhus, other, tenant, databaseUrl, startServer }) {
     headers: { authorization: `Bearer ${credential}` },
   });
   const read = (server, credential) => ({ server, request: readOf(tenant.userId, credential) });
-  const users = await createUsers(pakhus, tenant);
+  const users = await createUsers(pakhus, tenant, manyUsers);
   let turn = 0;
   const readMany = (server) => ({
     server,
@@ -70,14 +70,4 @@ export async function run({ pakhus, other, tenant, databaseUrl, startServer }) {
       { name: `${who}: latency, 99th of 100`, figure: p99Ms, unit: 'ms' },
     ];
   });
-}
-
-async function createUsers(pakhus, tenant) {
-  const ids = [];
-  for (let n = 0; n < manyUsers; n++) {
-    const body = { externalId: `reader-${n}` };
-    const { user } = await call(pakhus, 'POST', '/project/users', { as: tenant.key, body });
-    ids.push(user.id);
-  }
-  return ids;
 }

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formHeaders, formOf } from './support/forms.mjs';
 import { drive, median, takeTurns, totalOf } from './support/load.mjs';
-import { call } from './support/tenant.mjs';
+import { createUsers } from './support/tenant.mjs';
 
 export const name = 'upload-small';
 
@@ -15,14 +15,7 @@ const rounds = 8;
 const seconds = 1.5;
 
 export async function run({ pakhus, other, tenant, databaseUrl, folder }) {
-  const userIds = [];
-  for (let n = 0; n < users; n++) {
-    const { user } = await call(pakhus, 'POST', '/project/users', {
-      as: tenant.key,
-      body: { externalId: `uploader-${n}` },
-    });
-    userIds.push(user.id);
-  }
+  const userIds = await createUsers(pakhus, tenant, users);
   const body = formOf(10 * 1024);
   let turn = 0;
   const uploadTo = (server) => ({

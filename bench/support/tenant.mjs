@@ -39,3 +39,14 @@ export async function createTenant(server) {
   const { token } = await call(server, 'POST', `/project/users/${user.id}/tokens`, { as: key, body: {} });
   return { admin, projectId: project.id, key, userId: user.id, externalId: suffix, userToken: token };
 }
+
+/** So many users more; their ids. */
+export async function createUsers(server, { key }, count) {
+  const ids = [];
+  for (let n = 0; n < count; n++) {
+    const body = { externalId: randomBytes(6).toString('hex') };
+    const { user } = await call(server, 'POST', '/project/users', { as: key, body });
+    ids.push(user.id);
+  }
+  return ids;
+}
