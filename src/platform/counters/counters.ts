@@ -46,11 +46,10 @@ type Tally = CountRow & Record<CounterName, number>;
 export class Tallies {
   /** By day, then by subject: ids are unique among projects, users and spaces alike. */
   readonly #days = new Map<string, Map<string, Tally>>();
-  #size = 0;
 
   /** How many rows there are. */
   get size(): number {
-    return this.#size;
+    return [...this.#days.values()].reduce((sum, subjects) => sum + subjects.size, 0);
   }
 
   add(keys: readonly CountKey[], amounts: Amounts): void {
@@ -77,7 +76,6 @@ export class Tallies {
     if (!tally) {
       tally = { ...nothingCounted, ...key };
       subjects.set(key.subjectId, tally);
-      this.#size += 1;
     }
     return tally;
   }
