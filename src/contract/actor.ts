@@ -62,6 +62,9 @@ export const grantOf = (actor: Actor): Grant => ('grant' in actor ? actor.grant 
 export const pinnedUserOf = (actor: Actor): string | null =>
   actor.kind === 'user' || actor.kind === 'space' ? actor.userId : null;
 
+/** The space that a token is confined to, or null for actors that see all of a user. */
+export const pinnedSpaceOf = (actor: Actor): string | null => (actor.kind === 'space' ? actor.spaceId : null);
+
 /** Who stands behind an actor in the audit log. */
 export function attributionOf(actor: Actor): {
   actorType: 'admin' | 'project' | 'integration';

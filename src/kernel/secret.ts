@@ -20,7 +20,7 @@ export function newApiKey(): NewApiKey {
   return { plain, hash: sha256(plain), prefix: plain.slice(0, 12) };
 }
 
-export const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
+export const sha256 = (of: string | Buffer): Buffer => hash('sha256', of, 'buffer');
 
 export const hmacSha256 = (key: Buffer, text: string): Buffer =>
   createHmac('sha256', key).update(text).digest();

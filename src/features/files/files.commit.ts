@@ -48,15 +48,16 @@ async function commitAll(
 ): Promise<(CommitResult | Promise<CommitResult>)[]> {
   const results = await storeAll(deps, commits);
   return commits.map(({ file, audit }, index) => {
-    const { outcome, stored_at } = results?.[index] ?? passedOver;
-    return outcome === 'passed over' ? commitFile(deps.db, file, audit) : { outcome, stored_at };
+    const result = results[index];
+    return isDecided(result) ? result : commitFile(deps.db, file, audit);
   });
 }
 
-const passedOver: BatchResult = { outcome: 'passed over', stored_at: '' };
+const isDecided = (result: BatchResult | undefined): result is CommitResult =>
+  result !== undefined && result.outcome !== 'passed over';
 
-/** Null where the database refused the batch, of which nothing is stored then: one may have spoilt it for all. */
-async function storeAll(deps: Deps, commits: readonly Commit[]): Promise<BatchResult[] | null> {
+/** No results where the database refused the batch, of which nothing is stored then: one may have spoilt it for all. */
+async function storeAll(deps: Deps, commits: readonly Commit[]): Promise<BatchResult[]> {
   try {
     return await deps.db.query<BatchResult>(storeFiles(commits));
   } catch (error) {
@@ -66,6 +67,6 @@ async function storeAll(deps: Deps, commits: readonly Commit[]): Promise<BatchRe
       { err: error, files: commits.length },
       'files were not stored together: each is tried alone',
     );
-    return null;
+    return [];
   }
 }

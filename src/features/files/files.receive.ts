@@ -1,7 +1,8 @@
 // Takes in the bytes of one file part: counts them, hashes them, and keeps a small file in memory whole. A
 // larger one is handed on as a stream once it has proved to be larger. Refused bytes are read and dropped.
-import { createHash, type Hash, hash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { sha256 } from '../../kernel/secret.ts';
 import type { FilePart } from '../../platform/multipart.ts';
 
 /** Up to this size a file waits in memory until the whole form is known and nothing can be refused any more. */
@@ -66,7 +67,7 @@ export function takeIn(
   const received = new Promise<ReceivedFile>((resolve, reject) => {
     const result = (whole: Buffer | null): ReceivedFile => ({
       size,
-      sha256: whole ? hash('sha256', whole, 'buffer') : (running?.copy().digest() ?? Buffer.alloc(0)),
+      sha256: whole ? sha256(whole) : (running?.copy().digest() ?? Buffer.alloc(0)),
       head: whole ?? head,
       whole,
     });

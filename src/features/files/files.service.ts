@@ -1,5 +1,5 @@
 // Files that are stored: reading, listing, changing and deleting them.
-import type { TenantActor } from '../../contract/actor.ts';
+import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, afterPosition, type PageRequest } from '../../contract/paging.ts';
@@ -51,8 +51,7 @@ export async function readFile(
   fileId: string,
 ): Promise<FileRow> {
   const { projectId } = actor;
-  const spaceId = actor.kind === 'space' ? actor.spaceId : null;
-  const row = await fileFinder(deps.db)({ projectId, userId, spaceId, fileId });
+  const row = await fileFinder(deps.db)({ projectId, userId, spaceId: pinnedSpaceOf(actor), fileId });
   if (!row) throw fileNotFound();
   return row;
 }
@@ -95,7 +94,7 @@ const positionOf = ({ last_created_at, last_id }: FilePage): string[] => [
 
 /** A cursor of one token is of no use to another that sees less. */
 const listName = (what: string, actor: TenantActor, userId: string): string =>
-  `${what}:${actor.kind === 'space' ? actor.spaceId : userId}`;
+  `${what}:${pinnedSpaceOf(actor) ?? userId}`;
 
 /**
  * One level of the folder tree, folders first, then the files right in it; a page holds at most `limit` of
@@ -189,9 +188,8 @@ export async function removeFile(
   fileId: string,
   audit: AuditStamp,
 ): Promise<void> {
-  const spaceId = actor.kind === 'space' ? actor.spaceId : null;
   const [gone] = await deps.db.query<Pick<FileRow, 'storage_key' | 'shelf'>>(
-    deleteFile(actor.projectId, userId, spaceId, fileId, audit),
+    deleteFile(actor.projectId, userId, pinnedSpaceOf(actor), fileId, audit),
   );
   if (!gone) throw fileNotFound();
   countFor(deps, actor, userId, { deletes: 1 });

@@ -30,17 +30,9 @@ export interface FileRow extends FileValues {
   readonly updated_at: string;
 }
 
-export interface NewFile extends FileValues {
-  readonly id: string;
-  readonly projectId: string;
-  readonly userId: string;
-  readonly spaceId: string | null;
-  readonly name: string;
-  readonly size: number;
-  readonly mimeType: string;
-  readonly storageKey: string;
-  readonly shelf: Shelf;
-  readonly sha256: Buffer;
+/** A row to be. The database adds the times, and whoever reads it its compression. */
+export interface NewFile extends Omit<FileRow, 'compression' | 'created_at' | 'updated_at'> {
+  readonly project_id: string;
 }
 
 export type StoreOutcome =
@@ -229,10 +221,10 @@ export const findSpaceOfUser = (projectId: string, userId: string, spaceId: stri
 
 export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
   select outcome, stored_at from store_file(
-    row(${file.id}::uuid, ${file.projectId}::uuid, ${file.userId}::uuid, ${file.spaceId}::uuid, ${file.name}::text,
-      ${file.size}::bigint, ${file.mimeType}::text, ${file.storageKey}::text, ${file.folder}::text,
+    row(${file.id}::uuid, ${file.project_id}::uuid, ${file.user_id}::uuid, ${file.space_id}::uuid, ${file.name}::text,
+      ${file.size}::bigint, ${file.mime_type}::text, ${file.storage_key}::text, ${file.folder}::text,
       ${file.tags}::text[], ${file.classifier}::text, ${JSON.stringify(file.metadata)}::jsonb,
-      ${file.visibility}::text, ${file.shelf}::text, ${file.sha256}::bytea, now(), now())::files,
+      ${file.visibility}::text, ${file.shelf}::text, decode(${file.sha256}, 'hex'), now(), now())::files,
     ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 
 /** Many in one transaction, each with an outcome of its own, 'passed over' among them. */
@@ -240,23 +232,7 @@ export const storeFiles = (commits: readonly { file: NewFile; audit: AuditStamp 
   select outcome, stored_at from store_files(${JSON.stringify(commits.map(batchEntry))}::jsonb) order by number`;
 
 const batchEntry = ({ file, audit }: { file: NewFile; audit: AuditStamp }) => ({
-  file: {
-    id: file.id,
-    project_id: file.projectId,
-    user_id: file.userId,
-    space_id: file.spaceId,
-    name: file.name,
-    size: file.size,
-    mime_type: file.mimeType,
-    storage_key: file.storageKey,
-    folder: file.folder,
-    tags: file.tags,
-    classifier: file.classifier,
-    metadata: file.metadata,
-    visibility: file.visibility,
-    shelf: file.shelf,
-    sha256: `\\x${file.sha256.toString('hex')}`,
-  },
+  file: { ...file, sha256: `\\x${file.sha256}` },
   actor_type: audit.actorType,
   actor_id: audit.actorId,
   actor_key_id: audit.actorKeyId,

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { TenantActor } from '../../contract/actor.ts';
+import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
@@ -88,7 +88,8 @@ export async function uploadFile<Input extends UploadInput>(
     const leave = await deps.uploads.enter(abort.signal);
     const stopPacing = watchPace(call.raw, abort);
     try {
-      return await attemptUpload(newAttempt(deps, actor, user, abort), actor, kind, call, audit);
+      const attempt = newAttempt(deps, actor, user, abort);
+      return await takingBack(attempt, () => receiveAndStore(attempt, actor, kind, call, audit));
     } finally {
       stopPacing();
       leave();
@@ -112,15 +113,10 @@ function newAttempt(deps: Deps, actor: TenantActor, user: Subject, abort: AbortC
   };
 }
 
-async function attemptUpload<Input extends UploadInput>(
-  attempt: Attempt,
-  actor: TenantActor,
-  kind: UploadKind<Input>,
-  call: Call,
-  audit: AuditStamp,
-): Promise<FileRow> {
+/** What a failed attempt has written is removed. */
+async function takingBack<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
   try {
-    return await receiveAndStore(attempt, actor, kind, call, audit);
+    return await work();
   } catch (error) {
     attempt.abort.abort();
     await attempt.streaming.catch(() => undefined);
@@ -161,7 +157,7 @@ async function receiveAndStore<Input extends UploadInput>(
   attempt.committing = false;
   if (outcome !== 'stored') throw refusalOf(outcome);
   countFor(deps, actor, user.id, { uploads: 1, bytes_in: file.size });
-  return fileRowOf(row, stored_at);
+  return { compression: null, created_at: stored_at, updated_at: stored_at, ...row };
 }
 
 /** Before the file itself is judged; the commit looks again. */
@@ -297,40 +293,16 @@ const rowOf = (
   file: ReceivedFile,
   object: PlacedObject,
 ): NewFile => ({
-  // Field by field: what follows a spread is added to the object one by one, at ten times the cost.
-  folder: values.folder,
-  tags: values.tags,
-  classifier: values.classifier,
-  metadata: values.metadata,
-  visibility: values.visibility,
   id: object.fileId,
-  projectId: actor.projectId,
-  userId: user.id,
-  spaceId: actor.kind === 'space' ? actor.spaceId : (input.space_id ?? null),
+  project_id: actor.projectId,
+  user_id: user.id,
+  space_id: pinnedSpaceOf(actor) ?? input.space_id ?? null,
   name: facts.name,
   size: file.size,
-  mimeType: facts.declared,
-  storageKey: object.key,
+  mime_type: facts.declared,
+  storage_key: object.key,
   shelf: object.shelf,
-  sha256: file.sha256,
-});
-
-const fileRowOf = (file: NewFile, storedAt: string): FileRow => ({
-  id: file.id,
-  user_id: file.userId,
-  space_id: file.spaceId,
-  name: file.name,
-  size: file.size,
-  mime_type: file.mimeType,
-  storage_key: file.storageKey,
-  shelf: file.shelf,
   sha256: file.sha256.toString('hex'),
-  folder: file.folder,
-  tags: file.tags,
-  classifier: file.classifier,
-  metadata: file.metadata,
-  visibility: file.visibility,
-  created_at: storedAt,
-  updated_at: storedAt,
-  compression: null,
+  // Last, here as below: what follows a spread is added to the object field by field, at 50 times the cost.
+  ...values,
 });

@@ -1,5 +1,5 @@
 // Image uploads and the state of their jobs. The original is stored and usable at once.
-import { pinnedUserOf, type TenantActor } from '../../contract/actor.ts';
+import { pinnedSpaceOf, pinnedUserOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { PakhusError } from '../../kernel/error.ts';
@@ -31,8 +31,8 @@ export async function commitImage(
   return deps.db.transaction(async (tx) => {
     const result = await commitFile(tx, file, audit);
     if (result.outcome !== 'stored') return result;
-    await tx.query(insertJob(file.projectId, jobId, file.userId, file.id, resolveRecipe(input), file.size));
-    const order: CompressionOrder = { jobId, projectId: file.projectId, uploader: audit };
+    await tx.query(insertJob(file.project_id, jobId, file.user_id, file.id, resolveRecipe(input), file.size));
+    const order: CompressionOrder = { jobId, projectId: file.project_id, uploader: audit };
     await deps.queue.send(tx, compressionQueue, jobId, order);
     return result;
   });
@@ -47,8 +47,9 @@ export function refuseNonImage({ declared, detected }: FileFacts): void {
 }
 
 export async function readJob(deps: Deps, actor: TenantActor, jobId: string): Promise<JobRow> {
-  const spaceId = actor.kind === 'space' ? actor.spaceId : null;
-  const [row] = await deps.db.read<JobRow>(findJob(actor.projectId, jobId, pinnedUserOf(actor), spaceId));
+  const [row] = await deps.db.read<JobRow>(
+    findJob(actor.projectId, jobId, pinnedUserOf(actor), pinnedSpaceOf(actor)),
+  );
   if (!row) throw new PakhusError('NOT_FOUND', 'There is no such job');
   return row;
 }
