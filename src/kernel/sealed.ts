@@ -36,7 +36,7 @@ export function createSealer(present: Buffer, previous: readonly Buffer[]): Seal
 }
 
 /** Tells keys apart without telling anything about them. */
-const keyIdOf = (key: Buffer): string => hmacSha256(key, 'the id of this key').toString('hex').slice(0, 16);
+const keyIdOf = (key: Buffer): string => hmacSha256(key, 'the id of this key', 'hex').slice(0, 16);
 
 function encrypt(key: Buffer, plain: string, purpose: string): Buffer {
   const iv = randomBytes(ivBytes);
