@@ -6,9 +6,10 @@ import { contentDisposition } from '../../kernel/media-type.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { ObjectMeta, ObjectStore, Shelf } from '../../platform/objects/object-store.ts';
 import {
+  type AddressedRow,
+  type DeliveredRow,
   deleteDoomed,
   deleteDoomedIfDue,
-  type FileRow,
   insertDoomed,
   insertDoomedRewrite,
   postponeDoomed,
@@ -67,11 +68,11 @@ export const objectMetaOf = (name: string, type: string): ObjectMeta => ({
   contentDisposition: contentDisposition(name, type),
 });
 
-export const isCompressed = ({ compression }: Pick<FileRow, 'compression'>): boolean =>
+export const isCompressed = ({ compression }: Pick<DeliveredRow, 'compression'>): boolean =>
   compression?.status === 'done';
 
 /** As what a file is delivered: after compression its bytes are of another type than was uploaded. */
-export function deliveryOf(file: Pick<FileRow, 'name' | 'mime_type' | 'compression'>): ObjectMeta {
+export function deliveryOf(file: DeliveredRow): ObjectMeta {
   const format = isCompressed(file) ? file.compression?.format : null;
   return format ? compressedMetaOf(file.name, format) : objectMetaOf(file.name, file.mime_type);
 }
@@ -83,7 +84,7 @@ export const compressedMetaOf = (name: string, format: string): ObjectMeta =>
   );
 
 /** Permanent for a public file that has reached its public address; signed for every other. */
-export function urlOf(deps: Deps, origin: string, file: FileRow): FileUrl {
+export function urlOf(deps: Deps, origin: string, file: AddressedRow): FileUrl {
   const { R2_PUBLIC_URL, SIGNED_URL_EXPIRY_SECONDS } = deps.settings;
   if (
     file.visibility === 'public' &&

@@ -1,6 +1,7 @@
 // Files over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
+import { Serialized } from '../../contract/serialized.ts';
 import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readMediaType } from '../../kernel/media-type.ts';
@@ -175,7 +176,8 @@ export const fileRoutes = [
       const file = await readFile(deps, actor, user.id, fileId);
       deps.auditQueue.add(audit, { resourceType: 'file', resourceId: fileId, userId: user.id });
       countFor(deps, actor, user.id, { downloads: 1 });
-      return { file: viewDetail(file, urlOf(deps, call.origin, file)) };
+      const address = JSON.stringify(urlOf(deps, call.origin, file));
+      return new Serialized(`{"file":${file.view.slice(0, -1)},${address.slice(1)}}`);
     },
   ),
   route(

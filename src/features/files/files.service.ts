@@ -26,6 +26,7 @@ import {
   listChildFolders,
   listFiles,
   lockFile,
+  type ReadRow,
   type SpaceFilter,
   updateFile,
   type WantedFile,
@@ -49,7 +50,7 @@ export async function readFile(
   actor: TenantActor,
   userId: string,
   fileId: string,
-): Promise<FileRow> {
+): Promise<ReadRow> {
   const { projectId } = actor;
   const row = await fileFinder(deps.db)({ projectId, userId, spaceId: pinnedSpaceOf(actor), fileId });
   if (!row) throw fileNotFound();
@@ -58,9 +59,9 @@ export async function readFile(
 
 /** Files that are asked for together, by whomever, are found by one statement. */
 const fileFinder = onceFor((db: Database) =>
-  gatheredByTurn(async (wanted: readonly WantedFile[]): Promise<(FileRow | null)[]> => {
-    const found = Array<FileRow | null>(wanted.length).fill(null);
-    const rows = await db.read<FileRow & { number: number }>(findFiles(wanted));
+  gatheredByTurn(async (wanted: readonly WantedFile[]): Promise<(ReadRow | null)[]> => {
+    const found = Array<ReadRow | null>(wanted.length).fill(null);
+    const rows = await db.read<ReadRow & { number: number }>(findFiles(wanted));
     for (const row of rows) found[row.number - 1] = row;
     return found;
   }),

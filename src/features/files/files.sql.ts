@@ -45,16 +45,17 @@ export type StoreOutcome =
   | 'space limit'
   | 'object lost';
 
-const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier, metadata,
-  visibility, shelf, encode(sha256, 'hex') as sha256, created_at, updated_at,
-  (select jsonb_build_object('id', j.id, 'file_id', j.file_id, 'status', j.status, 'original_size', j.original_size,
+const compression = sql`(select jsonb_build_object('id', j.id, 'file_id', j.file_id, 'status', j.status, 'original_size', j.original_size,
       'compressed_size', j.compressed_size, 'format', j.format, 'width', j.width, 'height', j.height, 'error', j.error)
     from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) as compression`;
+
+const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier, metadata,
+  visibility, shelf, encode(sha256, 'hex') as sha256, created_at, updated_at, ${compression}`;
 
 const isoTime = (column: Sql): Sql =>
   sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The same shape that `viewFile` makes, for lists, which the database writes as JSON. */
+/** The same shape that `viewFile` makes, for files that are only read: the database writes them as JSON. */
 const viewColumns = sql`id, user_id, space_id, name, size, mime_type as "mimeType", storage_key as "storageKey",
   encode(sha256, 'hex') as sha256, folder, tags, classifier, metadata, visibility,
     (select json_strip_nulls(json_build_object('job_id', j.id, 'file_id', j.file_id, 'status', j.status,
@@ -263,6 +264,18 @@ export interface FileFilter {
 }
 
 /** One file as one caller may see it; a space, where given, is the only one that it sees. */
+/** As what a file is delivered. */
+export type DeliveredRow = Pick<FileRow, 'name' | 'mime_type' | 'compression'>;
+
+/** Where it is delivered from. */
+export type AddressedRow = DeliveredRow & Pick<FileRow, 'storage_key' | 'shelf' | 'visibility'>;
+
+/** A file that is only read. */
+export interface ReadRow extends AddressedRow {
+  /** A JSON object. */
+  readonly view: string;
+}
+
 export interface WantedFile {
   readonly projectId: string;
   readonly userId: string;
@@ -272,17 +285,16 @@ export interface WantedFile {
 
 /** Those of the wanted files that are there for whoever wants them, with their numbers, from 1. */
 export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
-  select number, ${columns}
+  select number, (select row_to_json(view)::text from (select ${viewColumns}) view) as view,
+    storage_key, shelf, visibility, name, mime_type, ${compression}
   from unnest(${wanted.map(({ projectId }) => projectId)}::uuid[], ${wanted.map(({ userId }) => userId)}::uuid[],
     ${wanted.map(({ spaceId }) => spaceId)}::uuid[], ${wanted.map(({ fileId }) => fileId)}::uuid[])
     with ordinality as wanted (project, owner, space, file, number)
   join files on id = wanted.file and project_id = wanted.project and user_id = wanted.owner
     and (wanted.space is null or space_id = wanted.space)`;
 
-export type DeliveredRow = Pick<FileRow, 'name' | 'mime_type' | 'compression'>;
-
 export const findDelivered = (projectId: string, fileId: string): Sql => sql`
-  select ${columns} from files where id = ${fileId} and project_id = ${projectId}`;
+  select name, mime_type, ${compression} from files where id = ${fileId} and project_id = ${projectId}`;
 
 /** One row, whatever the page holds: a hundred rows would cost more to receive than to find. */
 export const listFiles = (
