@@ -80,9 +80,10 @@ async function load(
   };
   const work = async () => {
     while (!isOver()) {
-      const [oldest] = kept.keys();
+      const [oldest, another] = kept.keys();
       try {
-        await (oldest && randomInt(4) === 0 ? deleteOne(oldest) : uploadOne());
+        // Never the last one: something must be left to be read back.
+        await (oldest && another && randomInt(4) === 0 ? deleteOne(oldest) : uploadOne());
       } catch (error) {
         // A connection that broke says nothing about what was done; anything else is a failure.
         if (!isOver()) throw error;
