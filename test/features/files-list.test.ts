@@ -179,6 +179,9 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       for (const [as, at, cursor] of [
         [tenant.key, `${path}/files`, changed],
         [tenant.key, `${path}/files`, files.slice(0, -3)],
+        [tenant.key, `${path}/files`, `${files}!`],
+        [tenant.key, `${path}/files`, `${files}==`],
+        [tenant.key, `${path}/files`, `${files.slice(0, 30)}.${files.slice(30)}`],
         [tenant.key, `${path}/files`, folders],
         [tenant.key, `${path}/files/folders`, files],
         [tenant.key, `${path}/files/folders?prefix=x`, folders],
