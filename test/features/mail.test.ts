@@ -70,7 +70,9 @@ describe('with a mail server', () => {
     expect(mail.to).toEqual([{ name: '', address: tenant.email }]);
     expect(mail.subject).toContain('password');
     expect(mail.messageId).toMatch(/^<[0-9a-f-]{36}@pakhus>$/);
-    expect(mail.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated');
+    const headerOf = (name: string) => mail.headers.find(({ key }) => key === name)?.value;
+    expect(headerOf('auto-submitted')).toBe('auto-generated');
+    expect(headerOf('date'), 'as RFC 5322 writes it').toMatch(/^\w{3}, \d{2} \w{3} \d{4} [\d:]{8} \+0000$/);
     const hrefs = [...(mail.html ?? '').matchAll(/href="([^"]+)"/g)].map(([, href]) =>
       href?.replaceAll('&amp;', '&'),
     );

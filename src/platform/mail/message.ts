@@ -9,7 +9,7 @@ export const messageOf = (from: string, mail: Mail): SendMailOptions => ({
   subject: mail.subject,
   text: mail.text,
   html: mail.html,
-  date: mail.writtenAt,
+  date: new Date(mail.writtenAt),
   messageId: `<${mail.id}@pakhus>`,
   // Nobody wants the automatic reply of somebody on holiday.
   headers: { 'Auto-Submitted': 'auto-generated' },
