@@ -26,6 +26,14 @@ limiterSuite('memory', () => ({
   },
 }));
 
+test('memory: keys that a stranger invents push out none of another kind', async () => {
+  const limiter = memoryLimiter(clock);
+  const policy = { max: 1, windowMs: 60_000 };
+  await limiter.consume('account:a', policy);
+  for (let nth = 0; nth <= 200_000; nth += 1) await limiter.consume(`login:${nth}`, policy);
+  expect((await limiter.consume('account:a', policy)).allowed).toBe(false);
+});
+
 const redisUrl = process.env.TEST_REDIS_URL;
 if (!redisUrl) console.log('SKIPPED redis limiter: TEST_REDIS_URL is not set');
 

@@ -1,5 +1,5 @@
-// Limits within one process. Windows that have ended are dropped as new ones come, and their number is
-// bounded, so that a stranger who invents keys cannot fill the memory.
+// Limits within one process. Windows that have ended are dropped as new ones come, and their number is bounded
+// for each kind of key: a stranger who invents keys can neither fill the memory nor push out those of another kind.
 import type { Clock } from '../../kernel/clock.ts';
 import { type Limiter, verdictOf } from './limiter.ts';
 
@@ -11,10 +11,21 @@ interface Window {
 const windowsMax = 200_000;
 
 export function memoryLimiter(clock: Clock): Limiter {
-  const windows = new Map<string, Window>();
+  const kinds = new Map<string, Map<string, Window>>();
+  /** Windows of the same kind: those whose keys begin alike, up to the first colon. */
+  const windowsLike = (key: string): Map<string, Window> => {
+    const kind = key.slice(0, key.indexOf(':') + 1);
+    let windows = kinds.get(kind);
+    if (!windows) {
+      windows = new Map();
+      kinds.set(kind, windows);
+    }
+    return windows;
+  };
   return {
     async consume(key, policy) {
       const now = clock();
+      const windows = windowsLike(key);
       let window = windows.get(key);
       if (!window || window.resetAtMs <= now) {
         if (windows.size >= windowsMax) makeRoom(windows, now);
@@ -27,7 +38,7 @@ export function memoryLimiter(clock: Clock): Limiter {
       return verdictOf(window.count, window.resetAtMs, policy);
     },
     async reset(key) {
-      windows.delete(key);
+      windowsLike(key).delete(key);
     },
     async close() {},
   };
