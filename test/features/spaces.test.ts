@@ -293,6 +293,24 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       service.advance(-(wait + 1) * 1000);
     });
 
+    test('spaces.login: a new password opens the door again at once, and what was tried is on record', async () => {
+      const space = await spaceOf();
+      for (let nth = 0; nth < 11; nth += 1) await logIn(space.externalId, 'wrong');
+      expect((await logIn(space.externalId)).status).toBe(429);
+      await service.api.put(`${space.at}/credentials`, tenant.key, { password: 'the next one' });
+      expect((await logIn(space.externalId, 'the next one')).status).toBe(201);
+      const { body } = await service.api.get(
+        `/project/audit?action=auth.login_failed&user_id=${space.owner.id}`,
+        tenant.key,
+      );
+      expect(body.logs, 'attempts that were judged').toHaveLength(10);
+      expect(body.logs[0]).toMatchObject({
+        resource_type: 'space',
+        resource_id: space.id,
+        metadata: { external_id: space.externalId },
+      });
+    });
+
     test('spaces.login: a success in between starts the count again', async () => {
       const space = await spaceOf();
       for (let round = 0; round < 2; round += 1) {

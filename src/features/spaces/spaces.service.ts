@@ -10,7 +10,7 @@ import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
-import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { lockOwner } from '../users/users.service.ts';
 import {
   deleteSpace,
@@ -123,11 +123,13 @@ export async function setSpacePassword(
   audit: AuditStamp,
 ): Promise<void> {
   const passwordHash = await deps.passwords.hash(password);
-  await deps.db.transaction(async (tx) => {
+  const { external_id } = await deps.db.transaction(async (tx) => {
     const space = await lockedSpace(tx, projectId, userId, spaceId);
     await tx.query(updateSpacePassword(projectId, spaceId, passwordHash));
     await recordAudit(tx, audit, about(space, {}));
+    return space;
   });
+  await deps.limiter.reset(loginFailures(projectId, external_id));
 }
 
 export async function logIntoSpace(
@@ -136,7 +138,7 @@ export async function logIntoSpace(
   input: { readonly external_id: string; readonly password: string },
   audit: AuditStamp,
 ) {
-  const { space, hash } = await proveSpacePassword(deps, actor.projectId, input);
+  const { space, hash } = await proveSpacePassword(deps, actor.projectId, input, audit);
   if (!space.active || !space.user_active) {
     throw new PakhusError('FORBIDDEN', 'The space or its owner is not active: ask the owner to activate it');
   }
@@ -164,20 +166,31 @@ export async function logIntoSpace(
   };
 }
 
+const loginFailures = (projectId: string, externalId: string): string => `space:${projectId}:${externalId}`;
+
 /** Failures are counted for a name that does not exist as well: both must look alike. */
 async function proveSpacePassword(
   deps: Deps,
   projectId: string,
   input: { readonly external_id: string; readonly password: string },
+  audit: AuditStamp,
 ) {
-  const failures = `space:${projectId}:${input.external_id}`;
+  const failures = loginFailures(projectId, input.external_id);
   const verdict = await deps.limiter.consume(failures, loginFailurePolicy);
   if (!verdict.allowed)
     throw tooMany(deps.clock(), loginFailurePolicy, verdict, 'Too many failed logins for this space');
   const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
   const hash = space?.password_hash ?? null;
   const right = await deps.passwords.verify(input.password, hash);
-  if (!space || hash === null || !right) throw wrongCredentials();
+  if (!space || hash === null || !right) {
+    deps.auditQueue.add(withAction(audit, 'auth.login_failed'), {
+      resourceType: 'space',
+      resourceId: space?.id ?? null,
+      userId: space?.user_id ?? null,
+      metadata: { external_id: input.external_id },
+    });
+    throw wrongCredentials();
+  }
   await deps.limiter.reset(failures);
   return { space, hash };
 }
