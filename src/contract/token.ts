@@ -41,6 +41,8 @@ export interface TokenSigner {
   sign(claims: NewClaims): SignedToken;
   /** Null for everything that is not a live, well-formed token of ours. */
   verify(token: string): Claims | null;
+  /** The same for one that may have expired: whose it was, for those who are told so. */
+  recognise(token: string): Claims | null;
 }
 
 const roles: ReadonlySet<unknown> = new Set<TokenRole>([
@@ -73,6 +75,8 @@ export function createTokenSigner(
     if (claims) remember(genuine, token, claims);
     return claims;
   };
+  const recognise = (token: string): Claims | null =>
+    token.length > tokenLengthMax ? null : (genuine.get(token) ?? claimsOf(token));
   return {
     sign({ ttlMs, ...given }) {
       const jti = newId();
@@ -83,9 +87,9 @@ export function createTokenSigner(
       );
       return { token: sign({ ...present, jti, iat, exp }), jti, expiresAtMs: exp * 1000 };
     },
+    recognise,
     verify(token) {
-      if (token.length > tokenLengthMax) return null;
-      const claims = genuine.get(token) ?? claimsOf(token);
+      const claims = recognise(token);
       return claims && claims.exp > clock() / 1000 ? claims : null;
     },
   };

@@ -1,6 +1,6 @@
 // May this actor call this route, and for this end-user? To a delegated token, everybody but its own user seems
 // not to exist.
-import { type Actor, type ActorKind, grantOf, pinnedUserOf } from '../contract/actor.ts';
+import { type Actor, type ActorKind, attributionOf, grantOf, pinnedUserOf } from '../contract/actor.ts';
 import { userNotFound } from '../contract/refusals.ts';
 import type { GuardedAccess } from '../contract/route.ts';
 import { holds } from '../contract/scope.ts';
@@ -41,6 +41,7 @@ export function authorizeScope(
   actor: Actor,
   access: GuardedAccess,
   mode: Settings['SCOPE_ENFORCEMENT'],
+  requestId: string,
   log: Logger,
 ): void {
   const { scope } = access;
@@ -51,7 +52,7 @@ export function authorizeScope(
     });
   }
   log.warn(
-    { missing_scope: scope, actor: actor.kind },
+    { missing_scope: scope, actor: actor.kind, request_id: requestId, ...attributionOf(actor) },
     'a scope is missing; SCOPE_ENFORCEMENT=warn lets the request pass',
   );
 }

@@ -1,4 +1,5 @@
 // Which pages of which origins may call, and which unsafe requests a browser may not be tricked into.
+import type { FastifyReply } from 'fastify';
 import type { Actor } from '../contract/actor.ts';
 import type { CorsPolicy } from '../features/credentials/credentials.service.ts';
 import { PakhusError } from '../kernel/error.ts';
@@ -34,9 +35,7 @@ export function callerCors(
   policy: CorsPolicy,
   globalOrigins: readonly string[],
 ): CorsHeaders | null {
-  if (origin === undefined) return null;
-  const allowedByIntegration = policy.devMode || policy.origins.includes(origin);
-  if (actor.kind === 'integration' && !allowedByIntegration) {
+  if (origin !== undefined && actor.kind === 'integration' && !allows(policy, origin)) {
     throw new PakhusError(
       'FORBIDDEN',
       'This origin is not among the corsOrigins of the integration: add it there',
@@ -45,9 +44,30 @@ export function callerCors(
       },
     );
   }
+  return policyCors(origin, byCookie, policy, globalOrigins);
+}
+
+/** What the policy behind a credential says, and where it says nothing, the operator's list. */
+export function policyCors(
+  origin: string | undefined,
+  byCookie: boolean,
+  policy: CorsPolicy,
+  globalOrigins: readonly string[],
+): CorsHeaders | null {
   // A cookie travels by itself, so only the operator can vouch for the page that made it travel.
-  if (allowedByIntegration && !byCookie) return { allowOrigin: origin, credentials: true };
+  if (origin !== undefined && !byCookie && allows(policy, origin))
+    return { allowOrigin: origin, credentials: true };
   return globalCors(origin, globalOrigins);
+}
+
+const allows = ({ devMode, origins }: CorsPolicy, origin: string): boolean =>
+  devMode || origins.includes(origin);
+
+export function sendCors(reply: FastifyReply, cors: CorsHeaders | null): void {
+  if (!cors) return;
+  reply.header('access-control-allow-origin', cors.allowOrigin);
+  reply.header('access-control-expose-headers', exposedHeaders);
+  if (cors.credentials) reply.header('access-control-allow-credentials', 'true');
 }
 
 /** Refuses what another site's page makes a browser send. A client without these headers is no browser. */

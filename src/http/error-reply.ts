@@ -1,7 +1,6 @@
 // Every refusal and every failure leaves as the one envelope. Nothing of a bug is shown; all of it is logged.
 import type { FastifyError } from 'fastify';
 import { invalid, PakhusError } from '../kernel/error.ts';
-import { newId } from '../kernel/id.ts';
 
 export interface ErrorEnvelope {
   readonly error: { readonly code: string; readonly message: string; readonly details: object };
@@ -35,9 +34,11 @@ export const bodyTooLarge = () =>
     details: { issues: [{ path: 'body', message: 'is larger than 1 MiB', code: 'size' }] },
   });
 
+export const wrongContentType = () =>
+  bodyIssue('has the wrong content type: send application/json', 'content_type');
+
 const refusalsOfFastify: Readonly<Record<string, () => PakhusError>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
-    bodyIssue('has the wrong content type: send application/json', 'content_type'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: wrongContentType,
   FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => bodyIssue('is not as long as Content-Length says', 'length'),
   FST_ERR_BAD_URL: () =>
@@ -61,21 +62,23 @@ const rawReasons: Readonly<Record<string, readonly [status: number, reason: stri
 };
 
 /** The reply to bytes that never became a request; there is no framework around it any more. */
-export function rawRefusal(code: string | undefined): string {
+export function rawRefusal(code: string | undefined, requestId: string): { status: number; text: string } {
   const [status, reason, message] = rawReasons[code ?? ''] ?? [400, 'Bad Request', 'is not valid HTTP'];
   const error = new PakhusError('VALIDATION_ERROR', `The request ${message}`, {
     status,
     details: { issues: [{ path: 'request', message, code: 'http' }] },
   });
   const body = JSON.stringify(envelopeOf(error));
-  return [
+  const lines = [
     `HTTP/1.1 ${status} ${reason}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${newId()}`,
+    `X-Request-Id: ${requestId}`,
+    'Vary: Origin',
     'X-Content-Type-Options: nosniff',
     'Connection: close',
     '',
     body,
-  ].join('\r\n');
+  ];
+  return { status, text: lines.join('\r\n') };
 }

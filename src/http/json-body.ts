@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { deferred } from '../kernel/deferred.ts';
 import { PakhusError } from '../kernel/error.ts';
 import { parseForeignJson } from '../kernel/json.ts';
-import { bodyTooLarge, malformedBody } from './error-reply.ts';
+import { bodyTooLarge, malformedBody, wrongContentType } from './error-reply.ts';
 
 const bytesMax = 1024 * 1024;
 const readTimeMs = 30_000;
@@ -20,6 +20,13 @@ export async function readJsonBody(stream: IncomingMessage): Promise<unknown> {
       error instanceof TypeError ? 'it is not UTF-8' : (error as Error).message.slice(0, 120),
     );
   }
+}
+
+/** A type that nothing here reads is refused, unless it names the type of nothing at all. */
+export function refuseContent({ headers }: IncomingMessage): undefined {
+  const length = headers['content-length'];
+  if (headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0'))
+    throw wrongContentType();
 }
 
 function readAll(stream: IncomingMessage): Promise<Buffer> {

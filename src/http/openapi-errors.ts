@@ -57,6 +57,7 @@ export const sharedHeaders: Json = {
     required: true,
   },
   ...rateHeaders,
+  'WWW-Authenticate': { ...header('How to say who you are.', 'string', 'Bearer'), required: true },
   'Retry-After': { ...header('Seconds to wait before trying again.', 'integer', 2), required: true },
 };
 
@@ -134,6 +135,7 @@ const saidElsewhere: Readonly<Record<number, Readonly<Record<string, Said>>>> = 
 };
 
 const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
   429: [...Object.keys(rateHeaders), 'Retry-After'],
   503: ['Retry-After'],
 };

@@ -9,15 +9,15 @@ import { isPublic, type Route } from '../contract/route.ts';
 import { Serialized } from '../contract/serialized.ts';
 import type { Subject } from '../contract/subject.ts';
 import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
-import { unauthorized } from '../features/credentials/credentials.service.ts';
+import { corsBehind, unauthorized } from '../features/credentials/credentials.service.ts';
 import type { Identify, SubjectPath } from '../features/credentials/credentials.together.ts';
-import { invalid } from '../kernel/error.ts';
+import { invalid, PakhusError } from '../kernel/error.ts';
 import { isUuid } from '../kernel/id.ts';
 import { isStorableText } from '../kernel/text.ts';
 import { authorizeActor, authorizeScope, refuseForeignSubject } from './authorize.ts';
 import { addressOf, HandlerContext, ownOrigin } from './context.ts';
-import { type CorsHeaders, callerCors, exposedHeaders, globalCors, refuseForgery } from './cors.ts';
-import { presentedCredential } from './credential.ts';
+import { callerCors, policyCors, refuseForgery, sendCors } from './cors.ts';
+import { type PresentedCredential, presentedCredential, sessionCookie } from './credential.ts';
 import { limitIntegration, limitLogin } from './rate-limit.ts';
 import type { Endpoint, SubjectBy } from './route-table.ts';
 
@@ -86,7 +86,6 @@ async function admitCaller(
   const { headers, method } = request;
   const globalOrigins = deps.settings.API_CORS_ALLOW_ORIGINS;
   const unsafe = unsafeMethods.has(method);
-  sendCors(reply, globalCors(headers.origin, globalOrigins));
   if (unsafe && isAuthRoute) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
   if (route.loginLimited) await limitLogin(deps, addressOf(deps, request), reply);
   if (isPublic(route.access)) {
@@ -97,14 +96,39 @@ async function admitCaller(
   const credential = presentedCredential(headers);
   if (credential === null) throw unauthorized();
   if (unsafe && credential.byCookie) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
-  const caller = await identify(credential.value, subjectPathOf(request, subjectBy));
+  const subjectPath = subjectPathOf(request, subjectBy);
+  const caller = await identify(credential.value, subjectPath).catch((error: unknown) =>
+    refuse(deps, credential, error, request, reply),
+  );
   request.admission = caller;
   sendCors(reply, callerCors(headers.origin, caller.actor, credential.byCookie, caller.cors, globalOrigins));
   if (caller.rate && route.path.startsWith('/project/')) await limitIntegration(deps, caller.rate, reply);
   authorizeActor(caller.actor, route.access);
   if (subjectBy) refuseForeignSubject(caller.actor, caller.subject);
-  authorizeScope(caller.actor, route.access, deps.settings.SCOPE_ENFORCEMENT, deps.log);
+  authorizeScope(caller.actor, route.access, deps.settings.SCOPE_ENFORCEMENT, request.id, deps.log);
   if (subjectBy) requireSubject(request, subjectBy, caller.subject);
+}
+
+/** Of a credential that is not good, or no longer: the page that sent it may read why, and drops a dead cookie. */
+async function refuse(
+  deps: Deps,
+  { value, byCookie }: PresentedCredential,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<never> {
+  if (!(error instanceof PakhusError) || error.status >= 500) throw error;
+  const { origin } = request.headers;
+  if (byCookie && error.status === 401) {
+    // It would go before every token that is sent with it.
+    const isSecure = ownOrigin(deps, request).url.startsWith('https:');
+    reply.header('set-cookie', sessionCookie(null, 0, isSecure));
+  }
+  if (origin !== undefined && !byCookie) {
+    const policy = await corsBehind(deps, value);
+    sendCors(reply, policyCors(origin, byCookie, policy, deps.settings.API_CORS_ALLOW_ORIGINS));
+  }
+  throw error;
 }
 
 /** Null also for an id that no user can have; `requireSubject` says so, after the caller is known. */
@@ -139,11 +163,4 @@ function validated(given: unknown, validate: Validator | undefined): Record<stri
   const fields = { ...given } as Record<string, unknown>;
   validate(fields);
   return fields;
-}
-
-function sendCors(reply: FastifyReply, cors: CorsHeaders | null): void {
-  if (!cors) return;
-  reply.header('access-control-allow-origin', cors.allowOrigin);
-  reply.header('access-control-expose-headers', exposedHeaders);
-  if (cors.credentials) reply.header('access-control-allow-credentials', 'true');
 }

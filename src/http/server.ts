@@ -1,4 +1,5 @@
 // The HTTP server: hooks that hold for every response, the routes of the table, and the pages.
+import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
@@ -6,9 +7,9 @@ import { createIdentify, type Identify } from '../features/credentials/credentia
 import { countRequest } from '../features/stats/stats.count.ts';
 import { newId } from '../kernel/id.ts';
 import { latencyBounds, type Metrics, type Observations } from '../platform/metrics.ts';
-import { allowedMethods, preflightCors } from './cors.ts';
+import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
 import { envelopeOf, hostMissing, rawRefusal, routeNotFound, toPakhusError } from './error-reply.ts';
-import { readJsonBody } from './json-body.ts';
+import { readJsonBody, refuseContent } from './json-body.ts';
 import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { pipelineOf } from './pipeline.ts';
@@ -38,10 +39,7 @@ const saneRequestId = /^[\w.:/+=-]{1,128}$/;
 export function createHttpServer(deps: Deps): HttpServer {
   const instance = fastify({
     logger: false,
-    genReqId: (raw) => {
-      const given = raw.headers['x-request-id'];
-      return typeof given === 'string' && saneRequestId.test(given) ? given : newId();
-    },
+    genReqId: requestIdOf,
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false },
     bodyLimit: 1024 * 1024,
     return503OnClosing: false,
@@ -50,10 +48,11 @@ export function createHttpServer(deps: Deps): HttpServer {
       // The request never reached the hooks.
       setCommonHeaders(deps, request, reply);
       sendError(deps, error, reply);
+      logRequest(deps, request, reply);
     },
     clientErrorHandler: (error, socket) => {
       if (socket instanceof Socket && socket.writable)
-        socket.end(rawRefusal((error as NodeJS.ErrnoException).code));
+        refuseRaw(deps, socket, (error as NodeJS.ErrnoException).code, newId());
       else socket.destroy();
     },
     // Honest large uploads take longer than any limit on the whole; idle sockets are cut instead.
@@ -65,7 +64,9 @@ export function createHttpServer(deps: Deps): HttpServer {
   });
   let draining = false;
   const measure = latencyMeter(deps.metrics);
-  instance.server.on('checkExpectation', ({ socket }) => socket.end(rawRefusal('EXPECTATION')));
+  instance.server.on('checkExpectation', (raw: IncomingMessage) =>
+    refuseRaw(deps, raw.socket, 'EXPECTATION', requestIdOf(raw)),
+  );
 
   instance.decorateRequest('admission', null);
   instance.decorateRequest('routeId', 'other');
@@ -75,6 +76,8 @@ export function createHttpServer(deps: Deps): HttpServer {
     setCommonHeaders(deps, request, reply);
     if (draining) reply.header('connection', 'close');
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
+    // Before a body is read for nothing.
+    if (request.is404) return done(routeNotFound(request.method, pathOf(request)));
     done();
   });
   // Before the answer leaves: whoever has it in hand is in the numbers already.
@@ -89,12 +92,15 @@ export function createHttpServer(deps: Deps): HttpServer {
     done();
   });
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
-  instance.setNotFoundHandler((request, reply) =>
-    sendError(deps, routeNotFound(request.method, pathOf(request)), reply),
-  );
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('application/json', (request: FastifyRequest) => readJsonBody(request.raw));
-  instance.options('*', async (request, reply) => answerPreflight(deps, request, reply));
+  instance.addContentTypeParser('*', async (_request: FastifyRequest, body: IncomingMessage) =>
+    refuseContent(body),
+  );
+  // Answered before a body could be looked for: some clients name the type of the one that they do not send.
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) =>
+    answerPreflight(deps, request, reply);
+  instance.options('*', { onRequest }, async () => null);
 
   const identify = createIdentify(deps);
   for (const endpoint of endpoints)
@@ -143,9 +149,23 @@ function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, end
   });
 }
 
+/** A sane one that the client has chosen, or a new one. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && saneRequestId.test(given) ? given : newId();
+}
+
+/** The answer to bytes that never became a request. */
+function refuseRaw(deps: Deps, socket: Socket, code: string | undefined, requestId: string): void {
+  const { status, text } = rawRefusal(code, requestId);
+  socket.end(text);
+  deps.log.info({ request_id: requestId, status, code }, 'request');
+}
+
 function setCommonHeaders(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('vary', 'Origin');
+  sendCors(reply, globalCors(request.headers.origin, deps.settings.API_CORS_ALLOW_ORIGINS));
   reply.header('cache-control', 'no-store');
   reply.header('x-content-type-options', 'nosniff');
   reply.header('x-frame-options', 'DENY');
@@ -160,6 +180,7 @@ function sendError(deps: Deps, thrown: unknown, reply: FastifyReply): FastifyRep
   if (error.status >= 500)
     deps.log.error({ err: error.cause ?? error, request_id: reply.request.id }, error.message);
   reply.headers(error.headers);
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer');
   return reply
     .code(error.status)
     .type('application/json; charset=utf-8')

@@ -256,6 +256,46 @@ describe('CORS of everyone else', () => {
   });
 });
 
+describe('CORS of refusals', () => {
+  test('a page may read that its token or key is no longer good; another page learns nothing', async () => {
+    const own = await createTenant(service.api, admin);
+    const { id } = await createUser(service.api, own.key);
+    const { key } = await createIntegration(service.api, own.key, { scopes, corsOrigins: [ofIntegration] });
+    const [revoked, expired] = [await mintToken(service.api, key, id), await mintToken(service.api, key, id)];
+    await service.api.post(`/project/users/${id}/tokens/revoke`, own.key, { jti: revoked.jti });
+    const read = (as: string, origin: string) =>
+      service.api.call('GET', `/project/users/${id}`, { as, headers: { origin } });
+    const judge = async (as: string, status: number) => {
+      const [mine, theirs] = [await read(as, ofIntegration), await read(as, foreign)];
+      expect([mine.status, corsOf(mine), theirs.status, corsOf(theirs)]).toEqual([
+        status,
+        open(ofIntegration),
+        status,
+        none,
+      ]);
+    };
+    await judge(revoked.token, 401);
+    const lastingMs = 3_600_000;
+    service.advance(lastingMs);
+    await judge(expired.token, 401).finally(() => service.advance(-lastingMs));
+    await service.api.patch(`/admin/projects/${own.id}/status`, admin, { active: false });
+    await judge(key, 403);
+    expect(corsOf(await read('pak_nonsense', ofIntegration))).toEqual(none);
+  });
+
+  test("the operator's origins may read every answer, also of what is no route", async () => {
+    for (const [at, status] of [
+      ['/nope', 404],
+      ['/%zz', 400],
+      ['/auth/me', 401],
+    ] as const) {
+      const reply = await service.api.call('GET', at, { headers: { origin: listed } });
+      expect([reply.status, corsOf(reply)], at).toEqual([status, open(listed)]);
+      expect(corsOf(await service.api.call('GET', at, { headers: { origin: foreign } }))).toEqual(none);
+    }
+  });
+});
+
 describe('preflights', () => {
   test.each(['/project/users', '/admin/projects', '/auth/login', '/nothing', `/project/users/${foreign}`])(
     'OPTIONS %s is answered for every origin, with credentials',

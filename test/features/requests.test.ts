@@ -93,6 +93,40 @@ test.each(['.', '..', '', 'a\u0001'])('externalId %j is 422', async (externalId)
   expect((await service.api.post('/project/users', tenant.key, { externalId })).status).toBe(422);
 });
 
+test('what is no route is 404, whatever is sent to it', async () => {
+  const json = { 'content-type': 'application/json' };
+  for (const [method, at, given] of [
+    ['QUERY', '/health', {}],
+    ['POST', '/nope', { raw: '{', headers: json }],
+    ['POST', '/nope', { raw: 'x'.repeat(2 ** 21), headers: json }],
+    ['PATCH', '/project/users', { raw: '{', headers: json }],
+    ['PUT', '/nope', { raw: 'x', headers: { 'content-type': 'text/plain' } }],
+  ] as const) {
+    const reply = await service.api.call(method, at, given);
+    expect([reply.status, reply.body.error.code], `${method} ${at}`).toEqual([404, 'NOT_FOUND']);
+  }
+});
+
+test('the type of a body matters only where there is one', async () => {
+  const { id } = await createUser(service.api, tenant.key);
+  const headers = { 'content-type': 'text/plain' };
+  const preflight = await service.api.call('OPTIONS', '/project/users', { headers });
+  expect(preflight.status).toBe(204);
+  const withBody = { as: tenant.key, raw: 'x', headers };
+  expect((await service.api.call('DELETE', `/project/users/${id}`, withBody)).status).toBe(422);
+  expect((await service.api.call('DELETE', `/project/users/${id}`, { as: tenant.key, headers })).status).toBe(
+    204,
+  );
+});
+
+test('a refused credential is told how to do better, and a dead cookie is taken away', async () => {
+  const reply = await service.api.call('GET', '/auth/me', { cookie: 'token=dead' });
+  expect([reply.status, reply.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+  expect(String(reply.headers['set-cookie'])).toMatch(/^token=;.*Max-Age=0/);
+  const bearer = await service.api.get('/auth/me', 'dead');
+  expect([bearer.status, bearer.headers['set-cookie']]).toEqual([401, undefined]);
+});
+
 test('an empty cookie is none', async () => {
   const session = await sessionOf(service.api, tenant.email, tenant.password);
   const reply = await service.api.call('GET', '/auth/me', { as: session, headers: { cookie: 'token=' } });

@@ -7,9 +7,13 @@ import type { Subject } from '../../contract/subject.ts';
 import type { Claims } from '../../contract/token.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { isApiKey, looksLikeApiKey, sha256 } from '../../kernel/secret.ts';
+import type { Sql } from '../../platform/db/sql.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
 import {
+  type CorsRow,
+  findIntegrationCors,
   findKey,
+  findKeyCors,
   findSession,
   findSpaceToken,
   findUserToken,
@@ -75,6 +79,22 @@ export const unauthorized = () =>
     'UNAUTHORIZED',
     'The credential is missing, expired or revoked: log in or send a valid key or token',
   );
+
+/**
+ * The CORS policy behind a credential that was refused. A page whose token has expired must be able to read the
+ * refusal: without the headers its browser would tell it of a broken network.
+ */
+export async function corsBehind(deps: Deps, credential: string): Promise<CorsPolicy> {
+  const statement = corsStatementOf(deps, credential);
+  const [row] = statement ? await deps.db.read<CorsRow>(statement) : [];
+  return row ? corsPolicyOf(row) : noCors;
+}
+
+function corsStatementOf(deps: Deps, credential: string): Sql | null {
+  if (looksLikeApiKey(credential)) return isApiKey(credential) ? findKeyCors(sha256(credential)) : null;
+  const { pid, iid } = deps.tokens.recognise(credential) ?? {};
+  return pid && iid ? findIntegrationCors(pid, iid) : null;
+}
 
 async function identifyKey(deps: Deps, key: string, subjects: SubjectNames | null): Promise<Found> {
   if (!isApiKey(key)) throw unauthorized();
@@ -160,7 +180,7 @@ function ratePolicyOf(deps: Deps, row: UserTokenRow | KeyRow, bucket: string): R
   return { bucket, max: row.own_max, windowMs: row.own_window ?? tierWindow };
 }
 
-const corsPolicyOf = (row: UserTokenRow | KeyRow): CorsPolicy => ({
+const corsPolicyOf = (row: CorsRow): CorsPolicy => ({
   origins: row.cors_origins ?? [],
   devMode: row.dev_mode ?? false,
 });

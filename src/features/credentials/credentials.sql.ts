@@ -20,12 +20,15 @@ export interface SubjectRow {
   readonly p_updated_at: string;
 }
 
-interface PolicyRow {
+export interface CorsRow {
+  readonly cors_origins: string[] | null;
+  readonly dev_mode: boolean | null;
+}
+
+interface PolicyRow extends CorsRow {
   readonly project_active: boolean | null;
   readonly integration_active: boolean | null;
   readonly integration_scopes: string[] | null;
-  readonly cors_origins: string[] | null;
-  readonly dev_mode: boolean | null;
   readonly own_max: number | null;
   readonly own_window: number | null;
   readonly tier_max: number | null;
@@ -116,6 +119,15 @@ export const findSpaceToken = (
     left join settings g on g.key = 'rate_limit' and i.id is not null
     where sp.id = ${spaceId} and sp.user_id = ${userId} and sp.project_id = ${projectId} and sp.session_jti = ${jti})
   ${withSubjects(subjects)}`;
+
+/** What the integration behind a credential allows, however dead the credential is. */
+export const findKeyCors = (keyHash: Buffer): Sql => sql`
+  select i.cors_origins, i.dev_mode
+  from api_keys k join integrations i on i.id = k.integration_id and i.project_id = k.project_id
+  where k.key_hash = ${keyHash}`;
+
+export const findIntegrationCors = (projectId: string, integrationId: string): Sql => sql`
+  select cors_origins, dev_mode from integrations where id = ${integrationId} and project_id = ${projectId}`;
 
 /** When a key was last used, to the minute: more often is not worth a write. */
 export const markKeyUsed = (projectId: string, keyId: string): Sql => sql`

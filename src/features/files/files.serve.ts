@@ -10,6 +10,8 @@ import { deliveryOf, isCompressed } from './files.objects.ts';
 import { type DeliveredRow, findDelivered } from './files.sql.ts';
 
 export async function serveObject(deps: Deps, key: string, call: Call): Promise<Readable | Buffer> {
+  // The URL is the credential: a page that has it may read with it, also that it is too late.
+  call.setHeader('access-control-allow-origin', '*');
   const [, query = ''] = (call.raw.url ?? '').split('?');
   const claims = deps.verifyDownload(key, query);
   if (!claims) {
@@ -76,8 +78,6 @@ function setHeaders(call: Call, meta: ObjectMeta, info: ObjectInfo): void {
   call.setHeader('cache-control', 'private, no-cache');
   call.setHeader('content-security-policy', "sandbox; default-src 'none'");
   call.setHeader('cross-origin-resource-policy', 'cross-origin');
-  // The URL is the credential: a page that has it may read with it.
-  call.setHeader('access-control-allow-origin', '*');
 }
 
 function notModified(call: Call, etag: string): boolean {
