@@ -234,7 +234,7 @@ async function refuseOldServer(db: Database): Promise<void> {
 
 /** So many uploads are read at once; each holds a bounded piece of memory. */
 const uploadsAtOnce = 64;
-const uploadWaitMs = 60_000;
+const uploadWaitMs = 30_000;
 
 async function openObjects(
   settings: Settings,

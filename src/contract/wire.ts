@@ -72,7 +72,7 @@ export const pageQuery = (defaultLimit: number) => ({
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 2048,
+      maxLength: 4096,
       description: 'next_cursor of the page before.',
       examples: ['c29tZS1jdXJzb3I'],
     }),

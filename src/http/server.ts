@@ -107,7 +107,8 @@ export function createHttpServer(deps: Deps): HttpServer {
     if (!endpoint.route.multipart) addRoute(instance, deps, identify, endpoint);
   // Apart, so that no other route takes a form for an empty body. Their handlers read the stream themselves.
   instance.register(async (forms) => {
-    forms.addContentTypeParser('multipart/form-data', async () => null);
+    forms.removeAllContentTypeParsers();
+    forms.addContentTypeParser('*', async () => null);
     for (const endpoint of endpoints) if (endpoint.route.multipart) addRoute(forms, deps, identify, endpoint);
   });
   serveOpenApi(instance, deps.version);

@@ -161,9 +161,9 @@ const formatOf = (name: string): string => firstNames.get(name) ?? name;
 const isBuiltOn = (name: string, other: string): boolean =>
   foundations.some(([foundation, built]) => formatOf(other) === foundation && built.test(name));
 
-/** Whether what the bytes prove rules out what the client says. */
+/** Whether what the bytes prove is more than another name for what the client says, or less than it says. */
 export function contradicts(declared: string, detected: string): boolean {
   const said = withoutX(declared);
   const proved = withoutX(detected);
-  return formatOf(said) !== formatOf(proved) && !isBuiltOn(said, proved) && !isBuiltOn(proved, said);
+  return formatOf(said) !== formatOf(proved) && !isBuiltOn(said, proved);
 }

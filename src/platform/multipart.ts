@@ -22,6 +22,19 @@ const partBufferBytes = 256 * 1024;
 
 const limits = { fields: 64, parts: 66, fieldSize: 64 * 1024, headerPairs: 32, headerSize: 16 * 1024 };
 
+/** All that a form may hold beside its file. */
+export const formBytesMax = limits.parts * (limits.fieldSize + limits.headerSize);
+
+/** How long the parser may look for the end of a body that it has all of. */
+const endPatienceMs = 1_000;
+
+export interface FormShape {
+  /** The name of the part that holds the file. */
+  readonly fileField: string;
+  /** Whether a part of this name is a field, also where it was sent as a file. */
+  isField(name: string): boolean;
+}
+
 /**
  * Resolves to the fields when the whole form has been read. `takeFile` is called as the part named
  * `fileField` begins and must see to it that its stream is read to the end; it is shown the fields that came
@@ -29,15 +42,26 @@ const limits = { fields: 64, parts: 66, fieldSize: 64 * 1024, headerPairs: 32, h
  */
 export function readForm(
   request: IncomingMessage,
-  fileField: string,
+  shape: FormShape,
   takeFile: (part: FilePart, fields: FormFields) => void,
   signal: AbortSignal,
 ): Promise<FormFields> {
-  const parser = parserOf(request, fileField);
+  const { fileField } = shape;
+  const parser = parserOf(request, shape);
   return new Promise((resolve, reject) => {
     const fields = new Map<string, string[]>();
-    let files = 0;
+    const reading = new Set<Readable>();
+    let found = false;
+    let isOver = false;
     let fault: PakhusError | null = null;
+    // The parser waits for ever for the end of a part that has no headers. Once it was given all of the body, and
+    // nobody reads a file of it any more, it is at its own end within moments, or never.
+    const expectEnd = () => {
+      if (!request.readableEnded || reading.size > 0) return;
+      setImmediate(() => {
+        if (!isOver) setTimeout(() => reject(brokenForm(partWithoutHeaders())), endPatienceMs).unref();
+      });
+    };
     parser.on('field', (name: string | undefined, value: string, _nameCut: boolean, valueCut: boolean) => {
       if (name === undefined) return;
       if (valueCut) fault ??= formFault(name, `is longer than ${limits.fieldSize} bytes`, 'maxLength');
@@ -46,17 +70,23 @@ export function readForm(
     parser.on(
       'file',
       (
-        _field: string,
+        name: string,
         stream: Readable,
         filename: string | undefined,
         _encoding: string,
         contentType: string,
       ) => {
-        files += 1;
-        if (files > 1) {
-          fault ??= formFault(fileField, 'is given more than once: send exactly one file', 'count');
-          stream.resume();
-        } else takeFile({ filename, contentType, stream }, fields);
+        reading.add(stream);
+        stream.on('end', () => {
+          reading.delete(stream);
+          expectEnd();
+        });
+        if (name === fileField && !found) {
+          found = true;
+          return takeFile({ filename, contentType, stream }, fields);
+        }
+        fault ??= formFault(name, `is one file too many: send exactly one, as ${fileField}`, 'count');
+        stream.resume();
       },
     );
     const tooMany = () => {
@@ -66,12 +96,14 @@ export function readForm(
     parser.on('fieldsLimit', tooMany);
     parser.on('error', (error: unknown) => reject(brokenForm(error)));
     parser.on('finish', () => {
+      isOver = true;
       if (fault) reject(fault);
-      else if (files === 0)
+      else if (!found)
         reject(formFault(fileField, `is missing: send the file as the part named ${fileField}`, 'required'));
       else resolve(fields);
     });
     request.on('error', (error) => reject(brokenForm(error)));
+    request.on('end', expectEnd);
     signal.addEventListener('abort', () => reject(signal.reason));
     if (signal.aborted) reject(signal.reason);
     request.pipe(parser as unknown as NodeJS.WritableStream);
@@ -85,7 +117,7 @@ export class ClientGone extends PakhusError {
   }
 }
 
-function parserOf(request: IncomingMessage, fileField: string) {
+function parserOf(request: IncomingMessage, { fileField, isField }: FormShape) {
   const { 'content-type': contentType = '' } = request.headers;
   if (!/^multipart\/form-data\b/i.test(contentType)) {
     throw formFault('body', 'has the wrong content type: send multipart/form-data', 'content_type');
@@ -95,8 +127,9 @@ function parserOf(request: IncomingMessage, fileField: string) {
       headers: { ...request.headers, 'content-type': contentType },
       limits,
       fileHwm: partBufferBytes,
-      // A field sent as a blob has a file name, too: only the name of the part decides.
-      isPartAFile: (name) => name === fileField,
+      // A field sent as a blob has a file name, too: that makes it no file.
+      isPartAFile: (name, _contentType, filename) =>
+        name === fileField || (name !== undefined && filename !== undefined && !isField(name)),
     });
   } catch (error) {
     throw brokenForm(error);
@@ -105,6 +138,8 @@ function parserOf(request: IncomingMessage, fileField: string) {
 
 const formFault = (path: string, message: string, code: string): PakhusError =>
   invalid(422, [{ path, message, code }]);
+
+const partWithoutHeaders = () => new Error('a part has no headers, or they have no end');
 
 const brokenForm = (error: unknown): PakhusError =>
   formFault(

@@ -68,6 +68,9 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     const bytes = bytesOf(size);
     const whole = formOf(partsOf(bytes));
     const file = partsOf(bytes)[0] as Part;
+    const unclosed = formOf([file], { closed: false });
+    const opening = Buffer.from(`--${defaultBoundary}\r\n`);
+    const ending = Buffer.from(`junk\r\n--${defaultBoundary}--\r\n`);
 
     test.each<[string, Buffer]>([
       ['a form that ends in the middle of the file', whole.subarray(0, whole.length - 200)],
@@ -93,6 +96,11 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         formOf([{ ...file, head: 'Content-Disposition: form-data; filename="x"' }]),
       ],
       ['a part without a head', formOf([{ ...file, head: '' }])],
+      ['a part that ends in its head', Buffer.concat([opening, Buffer.from('junk\r\n'), whole])],
+      ['a part that ends in its head, after the file', Buffer.concat([unclosed, opening, ending])],
+      ['an empty part', Buffer.concat([opening, Buffer.from('\r\n'), whole])],
+      ['nothing but a part that ends in its head', Buffer.concat([opening, ending])],
+      ['a second file under another name', formOf([file, { ...file, name: 'attachment' }])],
       ['another boundary than announced', formOf([file], { boundary: 'another' })],
       ['random bytes', bytesOf(size, 7)],
     ])('files.upload: %s is refused', async (_what, raw) => {
@@ -354,8 +362,17 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(reply.status, reply.text).toBe(201);
     });
 
+    test('files.upload: 70 forms that have no end do not use up the places of others', async () => {
+      const at = await target();
+      const form = Buffer.from(`--${defaultBoundary}\r\njunk\r\n--${defaultBoundary}--\r\n`);
+      const replies = await Promise.all(Array.from({ length: 70 }, () => post(at, form)));
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([422]));
+      expect((await upload(service.api, at.key, at.path, 'after')).status).toBe(201);
+    });
+
     test.each([
       ['FILE_TOO_LARGE', { maxFileSize: 100 }],
+      ['FILE_TOO_LARGE', { maxFileSize: 30 << 20, storageLimit: 100 }],
       ['STORAGE_LIMIT_EXCEEDED', { maxFileSize: 1 << 30, storageLimit: 100 }],
       ['MIME_NOT_ALLOWED', { maxFileSize: 1 << 30, allowedMimes: ['image/png'] }],
     ])('files.upload: a client that is still sending 40 MiB hears %s', async (code, plan) => {

@@ -221,6 +221,13 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     ];
     const rootNames = ['a', 'a-b', 'a!', 'a0', 'A', 'æ', '日本', '😀', 'z', '%', '_', 'a b', "it's"];
 
+    test('files.folders: names as long as they may be have cursors that are taken back', async () => {
+      const path = await userOf();
+      const names = ['1', '2'].map((last) => '漢'.repeat(511) + last);
+      for (const folder of names) await put(path, 'x', { meta: { folder } });
+      expect((await walk(path, '/files/folders?limit=1')).folders).toEqual(names);
+    });
+
     test('files.folders: one level at a time, and any limit gives every name and file exactly once', async () => {
       const path = await userOf();
       for (const folder of folders)

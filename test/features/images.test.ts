@@ -162,6 +162,19 @@ describe('images.upload', () => {
     expect(
       (await send(service.api, tenant.key, imagesOf(user.id), small, {}, 'text/plain')).body.error.code,
     ).toBe('MIME_NOT_ALLOWED');
+    const pdf = await send(
+      service.api,
+      tenant.key,
+      imagesOf(user.id),
+      Buffer.from('%PDF-1.7\n'),
+      {},
+      'application/pdf',
+    );
+    expect(pdf.body.error.details, 'both types are said').toEqual({
+      declared: 'application/pdf',
+      detected: 'application/pdf',
+      allowed: ['image/*'],
+    });
     expect(await codeOf(await photo(4, 4), 'image/jpeg')).toBe('MIME_NOT_ALLOWED');
     expect(await codeOf(await photo(4, 4), 'image/png')).toBe('MIME_NOT_ALLOWED');
     expect(await codeOf(await picture(200, 200).png().toBuffer(), 'image/png')).toBe('FILE_TOO_LARGE');

@@ -34,7 +34,7 @@ const zip = zipOf('media/image1.png');
 async function refused(declared: string, bytes: Buffer | string, allowedMimes = [declared]) {
   const user = { plan: { allowedMimes } } as unknown as Subject;
   const part = { filename: 'f', contentType: declared } as FilePart;
-  return refusedTypeOf(user, await factsOf(user, part, Buffer.from(bytes)));
+  return refusedTypeOf(user, [], await factsOf(user, [], part, Buffer.from(bytes)))?.type ?? null;
 }
 
 describe('a plan that allows just the declared type takes', () => {
@@ -105,6 +105,8 @@ describe('a plan that does not allow what the bytes prove refuses', () => {
       'application/xhtml+xml',
     ],
     ['SVG as an image', 'image/png', `<svg>${script}</svg>`, 'image/svg+xml'],
+    ['SVG as XML', 'application/xml', `<svg>${script}</svg>`, 'image/svg+xml'],
+    ['XHTML as XML', 'text/xml', `<?xml version="1.0"?><html>${script}</html>`, 'application/xhtml+xml'],
     ['zip as an image', 'image/png', zip, 'application/zip'],
     ['HTML as XML', 'application/xml', `<!doctype html>${script}`, 'text/html'],
     ['an icon as Markdown', 'text/markdown', hex('00000100 0100 1010', 40), 'image/x-icon'],

@@ -18,43 +18,60 @@ export interface FileFacts {
   readonly detected: string | null;
 }
 
-export async function factsOf(user: Subject, part: FilePart, head: Buffer): Promise<FileFacts> {
-  const plansTypes = user.plan?.allowedMimes ?? [];
+export async function factsOf(
+  user: Subject,
+  types: readonly string[],
+  part: FilePart,
+  head: Buffer,
+): Promise<FileFacts> {
+  const matters = [...plansTypes(user), ...types].length > 0;
   return {
     name: nameOf(part.filename),
     declared: readMediaType(part.contentType),
-    detected: plansTypes.length > 0 ? await detectMediaType(head.subarray(0, sniffedBytes)) : null,
+    detected: matters ? await detectMediaType(head.subarray(0, sniffedBytes)) : null,
   };
 }
 
-/**
- * The type that the plan does not allow: the declared one, or the one that the bytes prove. A proof that agrees
- * with the declared type, under another name or less precisely, is not a second type.
- */
-export function refusedTypeOf(user: Subject, { declared, detected }: FileFacts): string | null {
-  const allowed = user.plan?.allowedMimes ?? [];
-  if (!isAllowedType(declared, allowed)) return declared;
-  if (detected === null || isAllowedType(detected, allowed)) return null;
-  return contradicts(declared, detected) ? detected : null;
+const plansTypes = ({ plan }: Subject): readonly string[] => plan?.allowedMimes ?? [];
+
+interface Refused {
+  readonly type: string;
+  /** The list that it is not on. */
+  readonly allowed: readonly string[];
 }
 
-export function refuseType(user: Subject, facts: FileFacts): void {
-  const refused = refusedTypeOf(user, facts);
-  if (refused !== null) {
-    throw new PakhusError('MIME_NOT_ALLOWED', `The plan does not allow files of type ${refused}`, {
-      details: { declared: facts.declared, detected: facts.detected, allowed: user.plan?.allowedMimes ?? [] },
-    });
-  }
+/** The type that does not belong here, or that the plan does not allow: the declared one, or what the bytes prove. */
+export function refusedTypeOf(user: Subject, types: readonly string[], facts: FileFacts): Refused | null {
+  const { declared, detected } = facts;
+  const allowed = plansTypes(user);
+  if (!isAllowedType(declared, allowed)) return { type: declared, allowed };
+  // A proof that agrees with the declared type, under another name or less precisely, is not a second type.
+  if (detected !== null && !isAllowedType(detected, allowed) && contradicts(declared, detected))
+    return { type: detected, allowed };
+  // What only claims to belong here is found out by whoever works on it.
+  return isAllowedType(declared, types) ? null : { type: declared, allowed: types };
+}
+
+export function refuseType(user: Subject, types: readonly string[], facts: FileFacts): void {
+  const refused = refusedTypeOf(user, types, facts);
+  if (refused === null) return;
+  const { declared, detected } = facts;
+  const { type, allowed } = refused;
+  const message =
+    allowed === types
+      ? `Only ${types.join(', ')} can be uploaded here, not ${type}: send other files to …/files`
+      : `The plan does not allow files of type ${type}`;
+  throw new PakhusError('MIME_NOT_ALLOWED', message, { details: { declared, detected, allowed } });
 }
 
 /** The plan's size before the room that is left. */
-export function refuseSize(user: Subject, file: ReceivedFile, bytesMax: number): void {
-  if (file.size > bytesMax) {
+export function refuseSize(user: Subject, arrived: number, announced: number, bytesMax: number): void {
+  if (Math.max(arrived, announced) > bytesMax) {
     throw new PakhusError('FILE_TOO_LARGE', `A file may have at most ${bytesMax} bytes here`, {
       details: { bytes_max: bytesMax },
     });
   }
-  if (file.size > roomOf(user)) throw refusalOf('user limit');
+  if (arrived > roomOf(user)) throw refusalOf('user limit');
 }
 
 /** What still fits, as far as the moment of authentication knew; the commit decides. */

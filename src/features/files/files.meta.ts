@@ -17,6 +17,10 @@ export const noValues: FileValues = {
 
 const metadataBytesMax = 16 * 1024;
 
+/** Whether a form's part is one of the fields, however it is spelt. */
+export const isFieldName = (part: string, names: readonly string[]): boolean =>
+  part === 'meta' || names.some((name) => spellingsOf(name).includes(part));
+
 /** The form's fields as one object, before validation. A field by itself wins over the same one in `meta`. */
 export function gatherFields(
   form: FormFields,

@@ -46,6 +46,7 @@ const params = Type.Object({ fileId: Uuid });
 const plainUpload: UploadKind<UploadInput> = {
   fileField: 'file',
   fieldNames: Object.keys(uploadFields),
+  types: [],
   validate: bodyValidator(Type.Object(uploadFields)),
   commit: (deps, file, _input, audit) => commitTogether(deps, file, audit),
 };

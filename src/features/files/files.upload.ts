@@ -13,7 +13,7 @@ import type { Subject } from '../../contract/subject.ts';
 import type { Validator } from '../../contract/validation.ts';
 import { deferred } from '../../kernel/deferred.ts';
 import { newId } from '../../kernel/id.ts';
-import { type FilePart, type FormFields, readForm } from '../../platform/multipart.ts';
+import { type FilePart, type FormFields, formBytesMax, readForm } from '../../platform/multipart.ts';
 import { countFor } from '../stats/stats.count.ts';
 import {
   type FileFacts,
@@ -26,7 +26,7 @@ import {
   verifyDigests,
 } from './files.checks.ts';
 import type { CommitResult, NewFile } from './files.commit.ts';
-import { gatherFields, noValues, valuesOf } from './files.meta.ts';
+import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
 import {
   keepReserved,
   objectMetaOf,
@@ -52,8 +52,8 @@ export interface UploadKind<Input extends UploadInput> {
   /** Those of them that are numbers. */
   readonly numberFields?: readonly string[];
   readonly validate: Validator;
-  /** Whether it is of a type that belongs here at all. */
-  check?(facts: FileFacts): void;
+  /** What belongs here at all, in the words of a plan's list; empty where everything does. */
+  readonly types: readonly string[];
   commit(deps: Deps, file: NewFile, input: Input, audit: AuditStamp): Promise<CommitResult>;
 }
 
@@ -82,6 +82,9 @@ export async function uploadFile<Input extends UploadInput>(
   audit: AuditStamp,
 ): Promise<FileRow> {
   if (!user.active) throw refusalOf('inactive user');
+  // Quiet for a minute is what an upload may be while it waits for its place or for the store: those have limits
+  // of their own, and whoever is refused by them hears it.
+  call.raw.socket.setTimeout(0);
   const abort = new AbortController();
   const stopWatching = watchClient(call.raw, abort);
   try {
@@ -140,14 +143,13 @@ async function receiveAndStore<Input extends UploadInput>(
     deps.settings.MAX_UPLOAD_BYTES,
   );
   const bodyDigest = digestOfBody(call);
-  const { form, part, file, streamed } = await receive(attempt, kind.fileField, bytesMax, call.raw);
+  const { form, part, file, streamed } = await receive(attempt, kind, bytesMax, call.raw);
   const input = inputOf(kind, form);
   const values = valuesOf(noValues, input);
   if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
-  const facts = await factsOf(user, part, file.head);
-  refuseType(user, facts);
-  kind.check?.(facts);
-  refuseSize(user, file, bytesMax);
+  const facts = await factsOf(user, kind.types, part, file.head);
+  refuseType(user, kind.types, facts);
+  refuseSize(user, file.size, announcedSize(call), bytesMax);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
   const object = await place(attempt, arrived, file, facts, values);
@@ -159,6 +161,10 @@ async function receiveAndStore<Input extends UploadInput>(
   countFor(deps, actor, user.id, { uploads: 1, bytes_in: file.size });
   return { compression: null, created_at: stored_at, updated_at: stored_at, ...row };
 }
+
+/** How large the file is at least, as Content-Length says: one that is refused is not read to its end. */
+const announcedSize = ({ headers }: Call): number =>
+  Math.max(0, Number(headers['content-length'] ?? 0) - formBytesMax);
 
 /** Before the file itself is judged; the commit looks again. */
 async function refuseAbsentSpace(
@@ -181,7 +187,7 @@ interface Received {
 /** Reads the form to its end, or to the end of patience with a file that is refused anyway. */
 async function receive(
   attempt: Attempt,
-  fileField: string,
+  kind: Pick<UploadKind<never>, 'fileField' | 'fieldNames' | 'types'>,
   bytesMax: number,
   raw: IncomingMessage,
 ): Promise<Received> {
@@ -191,11 +197,11 @@ async function receive(
   const patienceLost = deferred<FormFields>();
   const whole = readForm(
     raw,
-    fileField,
+    { fileField: kind.fileField, isField: (name) => isFieldName(name, kind.fieldNames) },
     (given, fields) => {
       part = given;
       const taken = takeIn(given, Math.min(bytesMax, roomOf(attempt.user)), (body, head) => {
-        streamed = storeWhileArriving(attempt, given, body, head);
+        streamed = storeWhileArriving(attempt, kind.types, given, body, head);
         attempt.streaming = streamed;
         streamed.then((object) => object === null && taken.drop(), taken.drop);
       });
@@ -212,13 +218,14 @@ async function receive(
 /** Null, and nothing stored, when the type is refused already. */
 async function storeWhileArriving(
   attempt: Attempt,
+  types: readonly string[],
   part: FilePart,
   body: Readable,
   head: Buffer,
 ): Promise<PlacedObject | null> {
   const { deps, user, key, fileId } = attempt;
-  const facts = await factsOf(user, part, head);
-  if (refusedTypeOf(user, facts) !== null) return null;
+  const facts = await factsOf(user, types, part, head);
+  if (refusedTypeOf(user, types, facts) !== null) return null;
   // What the form says of visibility may come later: until it is known, the file is private.
   const object = { shelf: 'private', key, fileId } as const;
   await deps.reserveObject(object);

@@ -6,7 +6,7 @@ import { Choice, Uuid } from '../../contract/wire.ts';
 import { newId } from '../../kernel/id.ts';
 import { type UploadKind, uploadFile } from '../files/files.upload.ts';
 import { uploadFields } from '../files/files.wire.ts';
-import { commitImage, type ImageInput, readJob, refuseNonImage } from './images.service.ts';
+import { commitImage, type ImageInput, readJob } from './images.service.ts';
 import { ImageFormat, JobView, viewJob } from './images.wire.ts';
 
 const callers = ['project', 'integration', 'user', 'space'] as const;
@@ -28,7 +28,7 @@ const imageUpload = (jobId: string): UploadKind<ImageInput> => ({
   fieldNames: Object.keys(imageFields),
   numberFields: ['quality', 'width', 'height'],
   validate,
-  check: refuseNonImage,
+  types: ['image/*'],
   commit: (deps, file, input, audit) => commitImage(deps, jobId, file, input, audit),
 });
 

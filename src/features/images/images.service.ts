@@ -4,7 +4,6 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { type ImageWishes, resolveRecipe } from '../../kernel/image-recipe.ts';
-import type { FileFacts } from '../files/files.checks.ts';
 import { type CommitResult, commitFile, type NewFile } from '../files/files.commit.ts';
 import type { UploadInput } from '../files/files.upload.ts';
 import { findJob, insertJob, type JobRow } from './images.sql.ts';
@@ -35,14 +34,6 @@ export async function commitImage(
     const order: CompressionOrder = { jobId, projectId: file.project_id, uploader: audit };
     await deps.queue.send(tx, compressionQueue, jobId, order);
     return result;
-  });
-}
-
-/** What only claims to be an image is found out by the worker, and fails there. */
-export function refuseNonImage({ declared, detected }: FileFacts): void {
-  if (declared.startsWith('image/')) return;
-  throw new PakhusError('MIME_NOT_ALLOWED', 'Only images can be uploaded here: send other files to …/files', {
-    details: { declared, detected, allowed: ['image/*'] },
   });
 }
 
