@@ -5,8 +5,6 @@
 // compressed, a noted result is only acknowledged, and nothing is ever compressed twice.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -27,6 +25,7 @@ import {
   noteResult,
   type WorkRow,
 } from './images.sql.ts';
+import { inWorkFolder } from './images.workspace.ts';
 
 export async function compressImage(deps: Deps, order: CompressionOrder, signal: AbortSignal): Promise<void> {
   const { jobId, projectId } = order;
@@ -35,14 +34,13 @@ export async function compressImage(deps: Deps, order: CompressionOrder, signal:
   if (!job) return;
   if (job.attempts > deps.settings.IMAGE_MAX_ATTEMPTS)
     return fail(deps, order, 'The image could not be compressed: every try was cut short');
-  const folder = await mkdtemp(join(tmpdir(), 'pakhus-image-'));
-  try {
-    await attempt(deps, projectId, job, folder, signal);
-  } catch (error) {
-    await settleFailure(deps, order, job, error, signal);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await inWorkFolder(async (folder) => {
+    try {
+      await attempt(deps, projectId, job, folder, signal);
+    } catch (error) {
+      await settleFailure(deps, order, job, error, signal);
+    }
+  });
 }
 
 async function attempt(
