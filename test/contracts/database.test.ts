@@ -97,3 +97,21 @@ test('db.transaction: two that wait for each other are both done, each once', as
     { id: 2, done: 2 },
   ]);
 });
+
+test('db.transaction: one whose connection is cut, at work or between two statements, is told so and no more', async () => {
+  const cut = (pid: number) => rowsOf(database.url, `select pg_terminate_backend(${pid}, 5000)`);
+  const backend = sql`select pg_backend_pid() as pid`;
+  const between = db.transaction(async (tx) => {
+    const [own] = await tx.query<{ pid: number }>(backend);
+    await cut(own?.pid ?? 0);
+    return tx.query(sql`select 1`);
+  });
+  await expect(between).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+  const atWork = db.transaction(async (tx) => {
+    const [own] = await tx.query<{ pid: number }>(backend);
+    const [, asked] = await Promise.allSettled([cut(own?.pid ?? 0), tx.query(sql`select pg_sleep(${60})`)]);
+    if (asked.status === 'rejected') throw asked.reason;
+  });
+  await expect(atWork).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+  expect(await db.transaction((tx) => tx.query(sql`select 1 as n`))).toEqual([{ n: 1 }]);
+});

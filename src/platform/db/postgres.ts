@@ -80,7 +80,12 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
   pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
   const silence = watchForSilence(common, log);
   const lines = new WeakMap<pg.ClientBase, Line>();
-  pool.on('connect', (client) => lines.set(client, silence.watch(client.connection.stream)));
+  pool.on('connect', (client) => {
+    lines.set(client, silence.watch(client.connection.stream));
+    // The pool listens only while it has the client: without this, one that breaks in the middle of a transaction
+    // would end the process as well. Whoever has it hears of it from its next statement.
+    client.on('error', () => undefined);
+  });
   pool.on('acquire', (client) => lines.get(client)?.asked());
   pool.on('release', (_error, client) => lines.get(client)?.answered());
   const lanes = Array.from({ length: readers }, () => pipelinedLane(common, log, silence));
