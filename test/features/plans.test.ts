@@ -91,6 +91,20 @@ test('plans.delete: a plan with users stays; without the default, the oldest rem
   expect((await defaultsOf(key))[0].id).toBe(second.id);
 });
 
+test('users.create: while default plans come and go, a user gets the one that there is', async () => {
+  const { key } = await createTenant(service.api, admin);
+  const plans = [];
+  for (let nth = 0; nth < 9; nth += 1) plans.push(await createPlan(service.api, key));
+  for (const { id } of plans.slice(0, -1)) {
+    const [created] = await Promise.all([
+      service.api.post('/project/users', key, { externalId: unique('u') }),
+      service.api.delete(`/project/plans/${id}`, key),
+    ]);
+    expect(created.status, created.text).toBe(201);
+    expect(created.body.user.plan).not.toBeNull();
+  }
+});
+
 test('plans: a plan of another tenant does not exist', async () => {
   const plan = await createPlan(service.api, tenant.key);
   const other = await createTenant(service.api, admin);
@@ -119,9 +133,11 @@ test('plans: a plan of another tenant does not exist', async () => {
 test('plans.create: bad fields are named one by one', async () => {
   const reply = await service.api.post('/project/plans', tenant.key, {
     storageLimit: -1,
-    allowedMimes: ['nonsense'],
+    allowedMimes: ['nonsense', '*/png'],
   });
   expect(reply.status).toBe(422);
   const paths = reply.body.error.details.issues.map((issue: { path: string }) => issue.path);
-  expect(paths).toEqual(expect.arrayContaining(['name', 'maxFileSize', 'storageLimit', 'allowedMimes.0']));
+  expect(paths).toEqual(
+    expect.arrayContaining(['name', 'maxFileSize', 'storageLimit', 'allowedMimes.0', 'allowedMimes.1']),
+  );
 });

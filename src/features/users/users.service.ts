@@ -32,16 +32,33 @@ export async function listProjectUsers(deps: Deps, projectId: string, page: Page
   return { users: kept.map((row) => subjectOf(row, planOf(row.plan_id))), next_cursor };
 }
 
+const defaultsTriedMax = 5;
+
 export async function createUser(
   deps: Deps,
   projectId: string,
-  input: { readonly externalId: string; readonly planId?: string | null },
+  { externalId, planId = null }: { readonly externalId: string; readonly planId?: string | null },
+  audit: AuditStamp,
+): Promise<Subject> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await insertWithPlan(deps, projectId, externalId, planId, audit);
+    } catch (error) {
+      // The default plan was deleted as it was given: by now there is another one, or none.
+      if (planId !== null || !isPlanGone(error) || tries === defaultsTriedMax) throw explainedConflict(error);
+    }
+  }
+}
+
+async function insertWithPlan(
+  deps: Deps,
+  projectId: string,
+  externalId: string,
+  planId: string | null,
   audit: AuditStamp,
 ): Promise<Subject> {
   return deps.db.transaction(async (tx) => {
-    const [row] = await tx
-      .query<UserRow>(insertUser(projectId, input.externalId, input.planId ?? null))
-      .catch(explainConflict);
+    const [row] = await tx.query<UserRow>(insertUser(projectId, externalId, planId));
     const user = await withPlan(tx, projectId, row as UserRow);
     const metadata = { new: { external_id: user.externalId, plan_id: user.plan?.id ?? null } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: user.id, userId: user.id, metadata });
@@ -74,7 +91,11 @@ export async function assignPlan(
 ): Promise<Subject> {
   return deps.db.transaction(async (tx) => {
     const before = await lockedUser(tx, projectId, userId);
-    const [after] = await tx.query<UserRow>(updateUserPlan(projectId, userId, planId)).catch(explainConflict);
+    const [after] = await tx
+      .query<UserRow>(updateUserPlan(projectId, userId, planId))
+      .catch((error: unknown) => {
+        throw explainedConflict(error);
+      });
     const metadata = { old: { plan_id: before.plan_id }, new: { plan_id: planId } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
     // The plan's history shows it as well as the user's.
@@ -117,16 +138,18 @@ async function lockedUser(tx: Transaction, projectId: string, userId: string): P
   return row;
 }
 
-function explainConflict(error: unknown): never {
+const isPlanGone = (error: unknown): boolean => brokenConstraint(error) === 'users_plan';
+
+function explainedConflict(error: unknown): unknown {
   switch (brokenConstraint(error)) {
     case 'users_external_id_unique':
-      throw new PakhusError('CONFLICT', 'A user with this external id exists already in this project', {
+      return new PakhusError('CONFLICT', 'A user with this external id exists already in this project', {
         details: { field: 'external_id' },
       });
     case 'users_plan':
-      throw planNotFound();
+      return planNotFound();
     default:
-      throw error;
+      return error;
   }
 }
 
