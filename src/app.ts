@@ -3,6 +3,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Deps } from './contract/deps.ts';
 import { encryptionKeyOf, type Settings } from './contract/settings.ts';
 import { createTokenSigner } from './contract/token.ts';
@@ -67,6 +68,8 @@ export interface StartOptions {
   readonly onAdminCreated?: (password: string) => void;
   /** The built image-child.js, for whoever runs from source. */
   readonly imageChildPath?: string;
+  /** Ends the wait for a database that is not there yet. */
+  readonly signal?: AbortSignal;
 }
 
 /** What to undo, newest first, when a start fails half-way or when the service stops. */
@@ -88,7 +91,7 @@ export async function startPakhus(options: StartOptions): Promise<Pakhus> {
 }
 
 async function build(
-  { settings, log, clock = systemClock, imageChildPath, onAdminCreated }: StartOptions,
+  { settings, log, clock = systemClock, imageChildPath, onAdminCreated, signal }: StartOptions,
   undo: Undo[],
 ): Promise<Omit<Pakhus, 'stop'>> {
   await mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 });
@@ -96,7 +99,7 @@ async function build(
     settings.JWT_SECRET ??
     (await secretFromFile(join(settings.DATA_DIR, 'secrets', 'jwt'), () => randomToken(48)));
   const passwords = createPasswords();
-  const db = await openMigratedDatabase(settings, log, undo);
+  const db = await openMigratedDatabase(settings, log, undo, signal);
   const newAdminPassword = await ensureAdmin(
     db,
     await passwords,
@@ -180,11 +183,16 @@ async function exposeMetrics(
   registerGauges(metrics, db);
   const server = await startMetricsServer(metrics, settings.HOST, port);
   undo.push(() => server.close());
-  log.info({ url: server.url }, 'metrics are served');
+  log.info({ address: server.url }, 'metrics are served');
   return server.url;
 }
 
-export async function openMigratedDatabase(settings: Settings, log: Logger, undo: Undo[]): Promise<Database> {
+export async function openMigratedDatabase(
+  settings: Settings,
+  log: Logger,
+  undo: Undo[],
+  signal?: AbortSignal,
+): Promise<Database> {
   let connection: Parameters<typeof openDatabase>[0]['connection'];
   if (settings.DATABASE_URL === null) {
     const embedded = await startEmbeddedPostgres({ dataDir: settings.DATA_DIR, log });
@@ -193,7 +201,7 @@ export async function openMigratedDatabase(settings: Settings, log: Logger, undo
   } else connection = { connectionString: settings.DATABASE_URL };
   const db = openDatabase({ connection, log });
   undo.push(() => db.close());
-  await untilReachable(db, log);
+  await untilReachable(db, log, signal);
   await refuseOldServer(db);
   const applied = await migrate(db);
   if (applied.length > 0) log.info({ applied }, 'database migrated');
@@ -203,7 +211,7 @@ export async function openMigratedDatabase(settings: Settings, log: Logger, undo
 const reachableWithinMs = 30_000;
 
 /** A server may come up later than we do. */
-async function untilReachable(db: Database, log: Logger): Promise<void> {
+async function untilReachable(db: Database, log: Logger, signal?: AbortSignal): Promise<void> {
   const giveUpAt = Date.now() + reachableWithinMs;
   for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 3_000)) {
     try {
@@ -217,7 +225,7 @@ async function untilReachable(db: Database, log: Logger): Promise<void> {
         );
       }
       log.warn({ reason, retry_in_ms: waitMs }, 'the database is not reachable yet');
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      await delay(waitMs, undefined, { signal });
     }
   }
 }

@@ -24,16 +24,24 @@ async function serve(): Promise<void> {
   const log = createLogger(settings.LOG_LEVEL);
   for (const warning of warnings) log.warn({}, warning);
 
+  const stopping = new AbortController();
   const starting = startPakhus({
     settings,
     log,
+    signal: stopping.signal,
     onAdminCreated: (password) =>
       say(`The admin was created. It is shown this once: ${settings.ADMIN_EMAIL} / ${password}`),
   });
   // Before it is ready: whoever changes their mind meanwhile gets an orderly stop, too.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => stopOnSignal(signal, starting, log));
-  say(readyLine(await starting));
+    process.once(signal, () => {
+      stopping.abort();
+      stopOnSignal(signal, starting, log);
+    });
+  const pakhus = await starting.catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+  });
+  if (pakhus) say(readyLine(pakhus));
 }
 
 function readyLine({ baseUrl, address }: Pakhus): string {
@@ -49,7 +57,11 @@ function stopOnSignal(signal: string, starting: Promise<Pakhus>, log: Logger): v
     process.exit(1);
   }, stopWithinMs).unref();
   starting
-    .then((pakhus) => pakhus.stop())
+    .then(
+      (pakhus) => pakhus.stop(),
+      // It never came up, and has cleaned up after itself.
+      () => undefined,
+    )
     .then(
       () => process.exit(0),
       (error: unknown) => {

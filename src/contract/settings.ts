@@ -129,7 +129,12 @@ function httpUrl(meaning: string, { bare }: { readonly bare: boolean }): Variabl
   };
 }
 
-function urlOf(schemes: readonly string[], meaning: string): Variable<string | null> {
+/** Of a server that is reached by its name, unless it may be one behind a socket of this machine. */
+function urlOf(
+  schemes: readonly string[],
+  meaning: string,
+  { local }: { readonly local: boolean } = { local: false },
+): Variable<string | null> {
   return {
     meaning,
     shown: '-',
@@ -137,6 +142,11 @@ function urlOf(schemes: readonly string[], meaning: string): Variable<string | n
       if (given === undefined) return null;
       if (!schemes.some((scheme) => given.startsWith(`${scheme}://`)))
         throw new Error(`must begin with ${schemes.join(':// or ')}://`);
+      const named = local ? given.replace('@/', '@socket/') : given;
+      // Without a word of what was given: there is a password in it.
+      if (!URL.canParse(named))
+        throw new Error('must be a URL: write / @ : # ? and % in its password as %2F %40 %3A %23 %3F %25');
+      if (!local && new URL(named).hostname === '') throw new Error('must name a host');
       return given;
     },
   };
@@ -203,6 +213,7 @@ export const variables = {
   DATABASE_URL: urlOf(
     ['postgres', 'postgresql'],
     'PostgreSQL server (14 or newer); the embedded one when unset',
+    { local: true },
   ),
   REDIS_URL: urlOf(
     ['redis', 'rediss'],

@@ -31,6 +31,9 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** Leaves what comes after the last answer, audit rows and counts, some of the half minute that a stop may take. */
+const inFlightMsMax = 25_000;
+
 /** How long connections that are kept alive are answered after the service has begun to stop. */
 const lastRequestsMs = 250;
 
@@ -130,8 +133,13 @@ export function createHttpServer(deps: Deps): HttpServer {
       const hangUp = setInterval(() => {
         if (Date.now() >= leaveAt) hangUpIdle();
       }, 50);
+      const cutOff = setTimeout(() => {
+        deps.log.warn({}, 'what is still in flight is cut off');
+        server.closeAllConnections();
+      }, inFlightMsMax);
       await instance.close();
       clearInterval(hangUp);
+      clearTimeout(cutOff);
     },
   };
 }

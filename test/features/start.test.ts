@@ -88,6 +88,10 @@ describe('configuration', () => {
     [{ ENCRYPTION_KEY: 'abc' }, 'ENCRYPTION_KEY'],
     [{ ADMIN_PASSWORD: '1234567' }, 'ADMIN_PASSWORD'],
     [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, 'S3_BUCKET'],
+    [{ DATABASE_URL: 'postgres://u:pa/ss@db:5432/x' }, 'DATABASE_URL'],
+    [{ REDIS_URL: 'redis://:pa/ss@cache:6379' }, 'REDIS_URL'],
+    [{ SMTP_URL: 'smtp://me:pa/ss@mail:587' }, 'SMTP_URL'],
+    [{ SMTP_URL: 'smtp://' }, 'SMTP_URL'],
     [{ S3_BUCKET: 'b' }, 'S3_ACCESS_KEY_ID'],
     [
       {
@@ -269,6 +273,29 @@ test('stop: npm start passes the signal on, and ends with 0; also before it is r
     expect(await exited, said).toEqual([0, null]);
   }
   if (process.platform === 'linux') expect(await childrenOf(1, folder)).toEqual([]);
+});
+
+test('stop: the wait for a database that is not there ends at once, with 0', async () => {
+  const listener = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  cleanUps.push(async () => void listener.close());
+  await until('a port', async () => listener.listening);
+  const { port } = listener.address() as { port: number };
+  const child = spawn(process.execPath, [join(dist, 'main.js')], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/x`,
+      DATA_DIR: await dataFolder(),
+    },
+  });
+  const exited = once(child, 'exit');
+  let said = '';
+  child.stdout.on('data', (chunk) => {
+    said += chunk;
+  });
+  await until('a wait of three seconds', async () => said.includes('"retry_in_ms":3000'));
+  child.kill('SIGTERM');
+  expect(await exited, said).toEqual([0, null]);
+  expect(said).not.toContain('gave up');
 });
 
 test('stop: what is in flight is finished before the process ends with 0', async () => {
