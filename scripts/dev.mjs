@@ -25,3 +25,11 @@ watch(sources, { recursive: true }, () => {
   clearTimeout(timer);
   timer = setTimeout(restart, 200);
 });
+
+// A terminal sends its interrupt to both; a signal to this process alone is passed on.
+const endWithChild = () => child.once('exit', (code) => process.exit(code ?? 0));
+process.once('SIGINT', endWithChild);
+process.once('SIGTERM', () => {
+  endWithChild();
+  child.kill('SIGTERM');
+});

@@ -28,6 +28,8 @@ function createAjv(coerceTypes: false | 'array'): Ajv {
     allErrors: true,
     strict: false,
     unicodeRegExp: true,
+    // Complaints then know the schema, and with it an example of what would do.
+    verbose: true,
   });
   addFormats.default(ajv, ['date-time', 'email', 'uri']);
   // The format of ajv-formats also takes `urn:uuid:…`, which PostgreSQL does not.
@@ -109,10 +111,24 @@ function issueOf(error: ErrorObject): Issue {
     const missing = String(error.params.missingProperty);
     return { path: path ? `${path}.${missing}` : missing, message: 'is required', code: 'required' };
   }
-  const choices: unknown = error.params.allowedValue ?? error.params.allowedValues;
-  const message =
-    choices === undefined
-      ? (error.message ?? 'is not valid')
-      : `${error.message}: ${JSON.stringify(choices)}`;
-  return { path, message, code: error.keyword };
+  return { path, message: messageOf(error), code: error.keyword };
+}
+
+const formatMessages: Readonly<Record<string, string>> = {
+  uuid: 'must be a UUID',
+  email: 'must be an e-mail address',
+  uri: 'must be a URL',
+  password: `must have at most ${passwordBytesMax} bytes`,
+  moment:
+    'must be a date such as 2026-01-31, or a time with its offset such as 2026-01-31T12:00:00Z (in a query, + is written %2B)',
+};
+
+/** What would do, rather than the rule that was broken where the rule is a format or a pattern. */
+function messageOf({ keyword, message = 'is not valid', params, parentSchema }: ErrorObject): string {
+  if (keyword === 'format') return formatMessages[String(params.format)] ?? message;
+  const [example] = (parentSchema?.examples as unknown[] | undefined) ?? [];
+  if (keyword === 'pattern' && example !== undefined)
+    return `is not of the right form, which is that of ${JSON.stringify(example)}`;
+  const choices: unknown = params.allowedValue ?? params.allowedValues;
+  return choices === undefined ? message : `${message}: ${JSON.stringify(choices)}`;
 }
