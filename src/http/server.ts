@@ -95,8 +95,9 @@ export function createHttpServer(deps: Deps): HttpServer {
     done();
   });
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
+  const readJson = (request: FastifyRequest) => readJsonBody(request.raw);
   instance.removeAllContentTypeParsers();
-  instance.addContentTypeParser('application/json', (request: FastifyRequest) => readJsonBody(request.raw));
+  instance.addContentTypeParser('application/json', readJson);
   instance.addContentTypeParser('*', async (_request: FastifyRequest, body: IncomingMessage) =>
     refuseContent(body),
   );
@@ -111,6 +112,7 @@ export function createHttpServer(deps: Deps): HttpServer {
   // Apart, so that no other route takes a form for an empty body. Their handlers read the stream themselves.
   instance.register(async (forms) => {
     forms.removeAllContentTypeParsers();
+    forms.addContentTypeParser('application/json', readJson);
     forms.addContentTypeParser('*', async () => null);
     for (const endpoint of endpoints) if (endpoint.route.multipart) addRoute(forms, deps, identify, endpoint);
   });

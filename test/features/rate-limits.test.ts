@@ -64,6 +64,8 @@ describe('resolution, most specific first', () => {
       const change = (fields: object) => api.put(`/project/integrations/${integration.id}`, key, fields);
       await change({ rateLimitMax: 40, rateLimitWindow: 30_000 });
       expect(await seen()).toEqual({ limit: 40, windowSeconds: 30 });
+      await change({ rateLimitMax: null });
+      expect(await seen(), 'half a policy').toEqual({ limit: 50, windowSeconds: 30 });
       await change({ devMode: true });
       expect(limitOf(await users(as, api))).toBeNull();
       // And back down, as each is taken away again.

@@ -170,14 +170,16 @@ function refuseInactiveProject(row: { readonly project_active: boolean | null })
   throw projectInactive();
 }
 
-/** Most specific first: the integration's own, the project's tier, what the admin set, the environment. */
+/** Each half, most specific first: the integration's own, the project's tier, what the admin set, the environment. */
 function ratePolicyOf(deps: Deps, row: UserTokenRow | KeyRow, bucket: string): RatePolicy | null {
   if (row.dev_mode) return null;
   const { RATE_LIMIT_MAX, RATE_LIMIT_WINDOW_MS } = deps.settings;
   const fallback = row.global_rate ?? { max: RATE_LIMIT_MAX, window_ms: RATE_LIMIT_WINDOW_MS };
-  const tierWindow = row.tier_max === null ? fallback.window_ms : (row.tier_window ?? fallback.window_ms);
-  if (row.own_max === null) return { bucket, max: row.tier_max ?? fallback.max, windowMs: tierWindow };
-  return { bucket, max: row.own_max, windowMs: row.own_window ?? tierWindow };
+  return {
+    bucket,
+    max: row.own_max ?? row.tier_max ?? fallback.max,
+    windowMs: row.own_window ?? row.tier_window ?? fallback.window_ms,
+  };
 }
 
 const corsPolicyOf = (row: CorsRow): CorsPolicy => ({
