@@ -2,8 +2,8 @@
 import { outage } from '../kernel/error.ts';
 
 export interface Admission {
-  /** Resolves to the function that gives the place back. */
-  enter(signal: AbortSignal): Promise<() => void>;
+  /** Resolves to the function that gives the place back. Who aborts gives up waiting. */
+  enter(signal?: AbortSignal): Promise<() => void>;
 }
 
 /** `what` is under way, in the plural, as whoever waits in vain is told. */
@@ -16,7 +16,7 @@ export function createAdmission(what: string, places: number, waitMaxMs: number)
     if (next) next();
     else free += 1;
   };
-  const wait = (signal: AbortSignal) =>
+  const wait = (signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       const turn = () => {
         stopWaiting();
@@ -27,22 +27,22 @@ export function createAdmission(what: string, places: number, waitMaxMs: number)
         waiting.splice(waiting.indexOf(turn), 1);
         reject(reason);
       };
-      const onAbort = () => giveUp(signal.reason);
+      const onAbort = () => giveUp(signal?.reason);
       const stopWaiting = () => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', onAbort);
+        signal?.removeEventListener('abort', onAbort);
       };
       const timer = setTimeout(
         () => giveUp(outage('capacity', `Too many ${what} at once: try again in a moment`)),
         waitMaxMs,
       );
-      signal.addEventListener('abort', onAbort);
+      signal?.addEventListener('abort', onAbort);
       waiting.push(turn);
     });
 
   return {
     async enter(signal) {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       if (free > 0) free -= 1;
       else await wait(signal);
       let left = false;

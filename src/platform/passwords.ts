@@ -19,12 +19,11 @@ const cost = {
 
 /** Far longer than a crowd of honest people waits; a flood of logins is told to come back. */
 const waitMaxMs = 20_000;
-const nobodyGivesUp = new AbortController().signal;
 
 export async function createPasswords(): Promise<Passwords> {
   const admission = createAdmission('logins', Math.max(1, availableParallelism() - 1), waitMaxMs);
   const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const leave = await admission.enter(nobodyGivesUp);
+    const leave = await admission.enter();
     return work().finally(leave);
   };
   const nobodys = await hash('the password of an account that does not exist', cost);
