@@ -27,7 +27,10 @@ watch(sources, { recursive: true }, () => {
 });
 
 // A terminal sends its interrupt to both; a signal to this process alone is passed on.
-const endWithChild = () => child.once('exit', (code) => process.exit(code ?? 0));
+const endWithChild = () => {
+  if (child.exitCode !== null || child.signalCode !== null) process.exit(child.exitCode ?? 1);
+  child.once('exit', (code) => process.exit(code ?? 1));
+};
 process.once('SIGINT', endWithChild);
 process.once('SIGTERM', () => {
   endWithChild();

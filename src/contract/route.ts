@@ -43,6 +43,8 @@ export interface RouteShape {
   readonly multipart?: true;
   /** Counts against the login limiter of the client's address. */
   readonly loginLimited?: true;
+  /** Takes the cookie from the browser, also where its session has ended before. */
+  readonly endsSession?: true;
   /** What the handler reads out of the request by itself: documented, and not validated before it. */
   readonly reads?: { readonly query?: TObject; readonly headers?: TObject };
   readonly returns: AnswerShape & { readonly status: 200 | 201 | 202 | 204 };

@@ -55,13 +55,13 @@ export const ApiKey = Type.String({
 export const RateLimitMax = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Requests in a window.',
+  description: 'Requests in a window. Where it is not set, the number of the next level counts.',
   examples: [100],
 });
 export const RateLimitWindow = Type.Integer({
   minimum: 1000,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Length of the window in milliseconds.',
+  description: 'Length of the window in milliseconds. Where it is not set, that of the next level counts.',
   examples: [60_000],
 });
 

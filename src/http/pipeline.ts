@@ -13,6 +13,7 @@ import { corsBehind, unauthorized } from '../features/credentials/credentials.se
 import type { Identify, SubjectPath } from '../features/credentials/credentials.together.ts';
 import { invalid, PakhusError } from '../kernel/error.ts';
 import { isUuid } from '../kernel/id.ts';
+import { looksLikeApiKey } from '../kernel/secret.ts';
 import { isStorableText } from '../kernel/text.ts';
 import { authorizeActor, authorizeScope, refuseForeignSubject } from './authorize.ts';
 import { addressOf, HandlerContext, ownOrigin } from './context.ts';
@@ -98,7 +99,7 @@ async function admitCaller(
   if (unsafe && credential.byCookie) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
   const subjectPath = subjectPathOf(request, subjectBy);
   const caller = await identify(credential.value, subjectPath).catch((error: unknown) =>
-    refuse(deps, credential, error, request, reply),
+    refuse(deps, route, credential, error, request, reply),
   );
   request.admission = caller;
   sendCors(reply, callerCors(headers.origin, caller.actor, credential.byCookie, caller.cors, globalOrigins));
@@ -109,9 +110,10 @@ async function admitCaller(
   if (subjectBy) requireSubject(request, subjectBy, caller.subject);
 }
 
-/** Of a credential that is not good, or no longer: the page that sent it may read why, and drops a dead cookie. */
+/** Of a credential that is not good, or no longer: the page that sent it may read why. */
 async function refuse(
   deps: Deps,
+  route: Route,
   { value, byCookie }: PresentedCredential,
   error: unknown,
   request: FastifyRequest,
@@ -119,12 +121,14 @@ async function refuse(
 ): Promise<never> {
   if (!(error instanceof PakhusError) || error.status >= 500) throw error;
   const { origin } = request.headers;
-  if (byCookie && error.status === 401) {
-    // It would go before every token that is sent with it.
+  if (byCookie && route.endsSession) {
+    // A dead cookie would go before every token that is sent with it.
     const isSecure = ownOrigin(deps, request).url.startsWith('https:');
     reply.header('set-cookie', sessionCookie(null, 0, isSecure));
   }
-  if (origin !== undefined && !byCookie) {
+  // A key that is gone has left nothing to look up.
+  const isLost = looksLikeApiKey(value) && error.status === 401;
+  if (origin !== undefined && !byCookie && !isLost) {
     const policy = await corsBehind(deps, value);
     sendCors(reply, policyCors(origin, byCookie, policy, deps.settings.API_CORS_ALLOW_ORIGINS));
   }

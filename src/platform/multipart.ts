@@ -127,9 +127,10 @@ function parserOf(request: IncomingMessage, { fileField, isField }: FormShape) {
       headers: { ...request.headers, 'content-type': contentType },
       limits,
       fileHwm: partBufferBytes,
-      // A field sent as a blob has a file name, too: that makes it no file.
+      // A field sent as a blob has a file name, too: that makes it no file. Nor is one what a browser sends of an
+      // input that was left empty, with an empty name.
       isPartAFile: (name, _contentType, filename) =>
-        name === fileField || (name !== undefined && filename !== undefined && !isField(name)),
+        name === fileField || (name !== undefined && Boolean(filename) && !isField(name)),
     });
   } catch (error) {
     throw brokenForm(error);

@@ -108,6 +108,14 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await expectRefused(at, await post(at, raw));
     });
 
+    test('files.upload: an empty file input, and much beside a small file, are no reason to refuse it', async () => {
+      const at = await target();
+      await createPlan(service.api, at.key, { maxFileSize: size });
+      const empty = { name: 'attachment', filename: '', value: '' };
+      expect((await post(at, formOf([empty, file]))).status).toBe(201);
+      expect((await post(at, Buffer.concat([whole, Buffer.alloc(7 << 20, 'x')]))).status).toBe(201);
+    });
+
     test('files.upload: the service lives on after every one of them', async () => {
       const at = await target();
       const reply = await post(at, whole);

@@ -56,6 +56,7 @@ export const accountRoutes = [
       summary: 'End this session',
       access: ownSession,
       audit: 'auth.logout',
+      endsSession: true,
       returns: { status: 204, headers: SessionCookie('Takes the cookie from the browser.', 'token=', 0) },
       errors: [],
     },

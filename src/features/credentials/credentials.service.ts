@@ -81,8 +81,9 @@ export const unauthorized = () =>
   );
 
 /**
- * The CORS policy behind a credential that was refused. A page whose token has expired must be able to read the
- * refusal: without the headers its browser would tell it of a broken network.
+ * The CORS policy behind a credential that was refused: a token, dead or not, or the key of a project that is not
+ * active. A page whose token has expired must be able to read so: without the headers its browser would tell it of a
+ * broken network.
  */
 export async function corsBehind(deps: Deps, credential: string): Promise<CorsPolicy> {
   const statement = corsStatementOf(deps, credential);

@@ -120,7 +120,7 @@ export const findSpaceToken = (
     where sp.id = ${spaceId} and sp.user_id = ${userId} and sp.project_id = ${projectId} and sp.session_jti = ${jti})
   ${withSubjects(subjects)}`;
 
-/** What the integration behind a credential allows, however dead the credential is. */
+/** What the integration behind a credential allows, whatever else stands against the credential. */
 export const findKeyCors = (keyHash: Buffer): Sql => sql`
   select i.cors_origins, i.dev_mode
   from api_keys k join integrations i on i.id = k.integration_id and i.project_id = k.project_id

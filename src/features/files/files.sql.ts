@@ -263,7 +263,6 @@ export interface FileFilter {
   readonly visibility?: string | undefined;
 }
 
-/** One file as one caller may see it; a space, where given, is the only one that it sees. */
 /** As what a file is delivered. */
 export type DeliveredRow = Pick<FileRow, 'name' | 'mime_type' | 'compression'>;
 
@@ -276,6 +275,7 @@ export interface ReadRow extends AddressedRow {
   readonly view: string;
 }
 
+/** One file as one caller may see it; a space, where given, is the only one that it sees. */
 export interface WantedFile {
   readonly projectId: string;
   readonly userId: string;

@@ -82,9 +82,11 @@ export async function uploadFile<Input extends UploadInput>(
   audit: AuditStamp,
 ): Promise<FileRow> {
   if (!user.active) throw refusalOf('inactive user');
-  // Quiet for a minute is what an upload may be while it waits for its place or for the store: those have limits
-  // of their own, and whoever is refused by them hears it.
-  call.raw.socket.setTimeout(0);
+  // A connection may be quiet while the store takes its time, which has limits of its own: whoever is refused by
+  // them is to hear it.
+  const { socket } = call.raw;
+  const quietMsMax = socket.timeout ?? 0;
+  socket.setTimeout(0);
   const abort = new AbortController();
   const stopWatching = watchClient(call.raw, abort);
   try {
@@ -99,6 +101,7 @@ export async function uploadFile<Input extends UploadInput>(
     }
   } finally {
     stopWatching();
+    socket.setTimeout(quietMsMax);
   }
 }
 
@@ -143,13 +146,13 @@ async function receiveAndStore<Input extends UploadInput>(
     deps.settings.MAX_UPLOAD_BYTES,
   );
   const bodyDigest = digestOfBody(call);
-  const { form, part, file, streamed } = await receive(attempt, kind, bytesMax, call.raw);
+  const { form, part, file, streamed, cutShort } = await receive(attempt, kind, bytesMax, call.raw);
   const input = inputOf(kind, form);
   const values = valuesOf(noValues, input);
   if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
   const facts = await factsOf(user, kind.types, part, file.head);
   refuseType(user, kind.types, facts);
-  refuseSize(user, file.size, announcedSize(call), bytesMax);
+  refuseSize(user, file.size, cutShort ? announcedSize(call) : 0, bytesMax);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
   const object = await place(attempt, arrived, file, facts, values);
@@ -162,7 +165,7 @@ async function receiveAndStore<Input extends UploadInput>(
   return { compression: null, created_at: stored_at, updated_at: stored_at, ...row };
 }
 
-/** How large the file is at least, as Content-Length says: one that is refused is not read to its end. */
+/** How large a file that was not read to its end is at least, if Content-Length is right. */
 const announcedSize = ({ headers }: Call): number =>
   Math.max(0, Number(headers['content-length'] ?? 0) - formBytesMax);
 
@@ -180,6 +183,8 @@ interface Received {
   readonly form: FormFields;
   readonly part: FilePart;
   readonly file: ReceivedFile;
+  /** The file is refused, and there is more of it than is worth reading. */
+  readonly cutShort: boolean;
   /** The object of a large file, written while it arrived; null for a small one. */
   readonly streamed: Promise<PlacedObject | null>;
 }
@@ -195,6 +200,7 @@ async function receive(
   let intake: Intake | undefined;
   let streamed: Promise<PlacedObject | null> = Promise.resolve(null);
   const patienceLost = deferred<FormFields>();
+  let cutShort = false;
   const whole = readForm(
     raw,
     { fileField: kind.fileField, isField: (name) => isFieldName(name, kind.fieldNames) },
@@ -205,14 +211,17 @@ async function receive(
         attempt.streaming = streamed;
         streamed.then((object) => object === null && taken.drop(), taken.drop);
       });
-      taken.overrun.then(() => patienceLost.resolve(fields));
+      taken.overrun.then(() => {
+        cutShort = true;
+        patienceLost.resolve(fields);
+      });
       intake = taken;
     },
     attempt.abort.signal,
   );
   const form = await Promise.race([whole, patienceLost.promise]);
   if (!part || !intake) throw new Error('A form was read without its file part');
-  return { form, part, file: await intake.received, streamed };
+  return { form, part, file: await intake.received, streamed, cutShort };
 }
 
 /** Null, and nothing stored, when the type is refused already. */

@@ -8,8 +8,8 @@ import { inWorkFolder } from './images.workspace.ts';
 test('images: the folder of a try is gone after it, and so is what a killed process left long ago', async () => {
   const [old, young] = await Promise.all([0, 1].map(() => mkdtemp(join(tmpdir(), 'pakhus-image-'))));
   await writeFile(join(old as string, 'input'), 'an image');
-  const twoHoursAgo = new Date(Date.now() - 7_200_000);
-  await utimes(old as string, twoHoursAgo, twoHoursAgo);
+  const daysAgo = new Date(Date.now() - 2 * 86_400_000);
+  await utimes(old as string, daysAgo, daysAgo);
   let used = '';
   const failing = inWorkFolder(async (folder) => {
     used = folder;

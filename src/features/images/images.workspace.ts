@@ -6,7 +6,8 @@ import { join } from 'node:path';
 
 const prefix = 'pakhus-image-';
 /** Far longer than any try takes, whoever makes it. */
-const abandonedAfterMs = 3_600_000;
+const abandonedAfterMs = 86_400_000;
+const sweepEveryMs = 3_600_000;
 let sweptAtMs = 0;
 
 export async function inWorkFolder(work: (folder: string) => Promise<void>): Promise<void> {
@@ -20,13 +21,14 @@ export async function inWorkFolder(work: (folder: string) => Promise<void>): Pro
 }
 
 async function sweepAbandoned(nowMs: number): Promise<void> {
-  if (nowMs - sweptAtMs < abandonedAfterMs) return;
+  if (nowMs - sweptAtMs < sweepEveryMs) return;
   sweptAtMs = nowMs;
-  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
-  for (const folder of names.map((name) => join(tmpdir(), name))) {
+  const names = await readdir(tmpdir()).catch(() => []);
+  for (const name of names.filter((one) => one.startsWith(prefix))) {
+    const folder = join(tmpdir(), name);
     const found = await stat(folder).catch(() => null);
-    if (found && nowMs - found.mtimeMs > abandonedAfterMs)
-      // What belongs to another user of the machine is theirs to remove.
+    // What belongs to another user of the machine is theirs to remove.
+    if (found?.uid === process.getuid?.() && nowMs - (found?.mtimeMs ?? nowMs) > abandonedAfterMs)
       await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }
 }

@@ -45,7 +45,7 @@ export async function createUser(
       return await insertWithPlan(deps, projectId, externalId, planId, audit);
     } catch (error) {
       // The default plan was deleted as it was given: by now there is another one, or none.
-      if (planId !== null || !isPlanGone(error) || tries === defaultsTriedMax) throw explainedConflict(error);
+      if (planId !== null || !isPlanGone(error) || tries === defaultsTriedMax) explainConflict(error);
     }
   }
 }
@@ -91,11 +91,7 @@ export async function assignPlan(
 ): Promise<Subject> {
   return deps.db.transaction(async (tx) => {
     const before = await lockedUser(tx, projectId, userId);
-    const [after] = await tx
-      .query<UserRow>(updateUserPlan(projectId, userId, planId))
-      .catch((error: unknown) => {
-        throw explainedConflict(error);
-      });
+    const [after] = await tx.query<UserRow>(updateUserPlan(projectId, userId, planId)).catch(explainConflict);
     const metadata = { old: { plan_id: before.plan_id }, new: { plan_id: planId } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
     // The plan's history shows it as well as the user's.
@@ -140,16 +136,16 @@ async function lockedUser(tx: Transaction, projectId: string, userId: string): P
 
 const isPlanGone = (error: unknown): boolean => brokenConstraint(error) === 'users_plan';
 
-function explainedConflict(error: unknown): unknown {
+function explainConflict(error: unknown): never {
   switch (brokenConstraint(error)) {
     case 'users_external_id_unique':
-      return new PakhusError('CONFLICT', 'A user with this external id exists already in this project', {
+      throw new PakhusError('CONFLICT', 'A user with this external id exists already in this project', {
         details: { field: 'external_id' },
       });
     case 'users_plan':
-      return planNotFound();
+      throw planNotFound();
     default:
-      return error;
+      throw error;
   }
 }
 
