@@ -8,6 +8,8 @@ import { createLogger, type Logger } from './platform/log.ts';
 const stopWithinMs = 30_000;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
+// As with the log: what cannot be said is lost, and nothing else.
+process.stdout.on('error', () => undefined);
 const complain = (line: string) => process.stderr.write(`${line}\n`);
 
 async function main(): Promise<void> {

@@ -77,13 +77,16 @@ function cutInside(value: unknown, depth: number): unknown {
 }
 
 const heldLengthMax = 64 * 1024;
+const unwrittenLengthMax = 1024 * 1024;
 
 /**
  * Gathers the lines of one turn of the event loop into one write. Nothing waits longer than that, and what is
  * held when the process exits is written then, for whatever reason it exits.
  */
 function gatheredStdout(): DestinationStream {
-  const sink = pino.destination({ dest: 1, sync: true });
+  const sink = pino.destination({ dest: 1, sync: true, maxLength: unwrittenLengthMax });
+  // Nobody may write to a full disk: lines are lost then, and nothing else.
+  sink.on('error', () => undefined);
   let held = '';
   const flush = () => {
     if (held !== '') sink.write(held);
