@@ -49,8 +49,8 @@ export async function changePassword(
   audit: AuditStamp,
 ): Promise<void> {
   const failures = passwordFailures(session.email);
-  await countAttempt(deps, failures);
   const [known] = await deps.db.read<AccountRow>(findAccount(session.accountId));
+  await countAttempt(deps, failures);
   const right = await deps.passwords.verify(input.currentPassword, known?.password_hash ?? null);
   if (!right) throw wrongPassword();
   const passwordHash = await deps.passwords.hash(input.newPassword);

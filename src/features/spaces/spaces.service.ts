@@ -176,10 +176,11 @@ async function proveSpacePassword(
   audit: AuditStamp,
 ) {
   const failures = loginFailures(projectId, input.external_id);
+  // Before it is counted: an attempt that the database could not answer is no failure.
+  const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
   const verdict = await deps.limiter.consume(failures, loginFailurePolicy);
   if (!verdict.allowed)
     throw tooMany(deps.clock(), loginFailurePolicy, verdict, 'Too many failed logins for this space');
-  const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
   const hash = space?.password_hash ?? null;
   const right = await deps.passwords.verify(input.password, hash);
   if (!space || hash === null || !right) {
