@@ -2,12 +2,15 @@
 // that instance dies, another does it when the next date has come.
 import type { Deps } from '../contract/deps.ts';
 import type { PeriodicTask } from '../contract/job.ts';
+import { waitAtMost } from '../kernel/patience.ts';
 import { sql } from '../platform/db/sql.ts';
 
 const tickMsMax = 30_000;
+/** What is cut short is done again: every task is made for that. */
+const stopPatienceMs = 5_000;
 
 export interface Schedule {
-  /** Lets running tasks end, and starts no more. */
+  /** Starts no more tasks, and lets running ones end, unless they wait for somebody who is silent. */
   stop(): Promise<void>;
 }
 
@@ -17,7 +20,7 @@ export function startSchedule(deps: Deps, tasks: readonly PeriodicTask[]): Sched
   return {
     async stop() {
       stopping.abort();
-      await Promise.all(running);
+      await waitAtMost(stopPatienceMs, Promise.all(running));
     },
   };
 }

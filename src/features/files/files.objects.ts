@@ -3,6 +3,7 @@ import type { Deps } from '../../contract/deps.ts';
 import { batched } from '../../kernel/batch.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { contentDisposition } from '../../kernel/media-type.ts';
+import { waitAtMost } from '../../kernel/patience.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { ObjectMeta, ObjectStore, Shelf } from '../../platform/objects/object-store.ts';
 import {
@@ -115,15 +116,9 @@ export async function removeObjectSoon(deps: Deps, shelf: Shelf, key: string): P
   await waitForRemoval(removal);
 }
 
-/** A caller waits for a removal, but not for long: it goes on without the caller. */
-export async function waitForRemoval(removal: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, removalPatienceMs);
-  });
-  await Promise.race([removal, patience]);
-  clearTimeout(timer);
-}
+/** A caller waits for a removal, but not for long. */
+export const waitForRemoval = (removal: Promise<unknown>): Promise<void> =>
+  waitAtMost(removalPatienceMs, removal);
 
 /** Removes what a refused upload has stored. Only where the store has confirmed both is the record closed. */
 export async function removeRefusedObject(deps: Deps, { shelf, key }: PlacedObject): Promise<void> {

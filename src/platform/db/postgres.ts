@@ -2,6 +2,7 @@
 // pipelined connections, where they cost half as much. A transaction never runs on a pipelined connection,
 // nor does anything that waits for a row lock: whatever is behind it would wait as well.
 import pg from 'pg';
+import { waitAtMost } from '../../kernel/patience.ts';
 import { atEndOfTurn } from '../../kernel/turn.ts';
 import type { Logger } from '../log.ts';
 import { explainOutage } from './outage.ts';
@@ -111,10 +112,13 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
       silence.stop();
-      await Promise.all([pool.end(), ...lanes.map((lane) => lane.close())]);
+      await waitAtMost(closePatienceMs, Promise.all([pool.end(), ...lanes.map((lane) => lane.close())]));
     },
   };
 }
+
+/** A server that has fallen silent does not even say goodbye. */
+const closePatienceMs = 3_000;
 
 const triesMax = 5;
 
@@ -266,7 +270,7 @@ async function listenOn(
   void keep(await connect());
   return async () => {
     ended = true;
-    await current?.end().catch(() => undefined);
+    await waitAtMost(closePatienceMs, current?.end().catch(() => undefined) ?? Promise.resolve());
   };
 }
 
