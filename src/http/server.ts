@@ -66,6 +66,12 @@ export function createHttpServer(deps: Deps): HttpServer {
     http: { headersTimeout: 20_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
   });
   let draining = false;
+  /** Connections on which no request has come yet: the server does not count them among the idle ones. */
+  const unused = new Set<Socket>();
+  instance.server.on('connection', (socket: Socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
   const measure = latencyMeter(deps.metrics);
   instance.server.on('checkExpectation', (raw: IncomingMessage) =>
     refuseRaw(deps, raw.socket, 'EXPECTATION', requestIdOf(raw)),
@@ -76,6 +82,7 @@ export function createHttpServer(deps: Deps): HttpServer {
   instance.decorateRequest('counted', false);
   // These await nothing: as async functions they would cost every request a promise each.
   instance.addHook('onRequest', (request, reply, done) => {
+    unused.delete(request.raw.socket);
     setCommonHeaders(deps, request, reply);
     if (draining) reply.header('connection', 'close');
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
@@ -133,7 +140,9 @@ export function createHttpServer(deps: Deps): HttpServer {
       // A connection whose last answer was under way just now is kept alive by its client: it is idle from then
       // on, and nothing would end it for a minute.
       const hangUp = setInterval(() => {
-        if (Date.now() >= leaveAt) hangUpIdle();
+        if (Date.now() < leaveAt) return;
+        hangUpIdle();
+        for (const socket of unused) socket.destroy();
       }, 50);
       const cutOff = setTimeout(() => {
         deps.log.warn({}, 'what is still in flight is cut off');
@@ -170,6 +179,8 @@ function requestIdOf({ headers }: IncomingMessage): string {
 function refuseRaw(deps: Deps, socket: Socket, code: string | undefined, requestId: string): void {
   const { status, text } = rawRefusal(code, requestId);
   socket.end(text);
+  // With it goes the request that was under way, if there was one.
+  setTimeout(() => socket.destroy(), refusalPatienceMs).unref();
   deps.log.info({ request_id: requestId, status, code }, 'request');
 }
 
@@ -246,6 +257,8 @@ function latencyMeter(metrics: Metrics): (request: FastifyRequest, reply: Fastif
 }
 
 const restPatienceMs = 10_000;
+/** How long a client may take to read why its bytes are no request. */
+const refusalPatienceMs = 2_000;
 
 /** A client that was answered early may still be sending: it may finish, but not for ever. */
 function boundRest({ raw }: FastifyRequest): void {

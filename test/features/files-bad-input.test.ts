@@ -370,6 +370,19 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(reply.status, reply.text).toBe(201);
     });
 
+    test('files.upload: 70 bodies that stop being HTTP do not use up the places of others', async () => {
+      const at = await target();
+      const clients = await Promise.all(Array.from({ length: 70 }, () => begin(at, 'chunked')));
+      const form = formOf(partsOf(bytesOf(5_000))).subarray(0, 3_000);
+      await Promise.all(clients.map((client) => client.write(`${form.length.toString(16)}\r\n`)));
+      await Promise.all(clients.map((client) => client.write(form)));
+      await Promise.all(clients.map((client) => client.write('\r\nZZZZ\r\n')));
+      const replies = await Promise.all(clients.map((client) => client.reply()));
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([400]));
+      expect((await upload(service.api, at.key, at.path, 'after')).status).toBe(201);
+      for (const client of clients) client.end();
+    });
+
     test('files.upload: 70 forms that have no end do not use up the places of others', async () => {
       const at = await target();
       const form = Buffer.from(`--${defaultBoundary}\r\njunk\r\n--${defaultBoundary}--\r\n`);

@@ -1,15 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { apiPrefix } from '../../src/http/route-table.ts';
 import { apiOf } from '../support/api.ts';
 import { dropDatabase, onServer, rowsOf, withDatabase } from '../support/database.ts';
 import { dist } from '../support/dist.ts';
+import { freePort } from '../support/mail.ts';
 import { type PakhusProcess, startProcess } from '../support/process.ts';
 import { childrenOf, until } from '../support/processes.ts';
 import { adminSession, createTenant, logIn } from '../support/tenants.ts';
@@ -273,6 +275,31 @@ test('stop: npm start passes the signal on, and ends with 0; also before it is r
     expect(await exited, said).toEqual([0, null]);
   }
   if (process.platform === 'linux') expect(await childrenOf(1, folder)).toEqual([]);
+});
+
+test('start: nobody can write to a full disk, and the service lives on without its log', async () => {
+  const port = await freePort();
+  const child = spawn('sh', ['-c', 'exec "$0" "$1" > /dev/full', process.execPath, join(dist, 'main.js')], {
+    env: { PATH: process.env.PATH ?? '', PORT: String(port), DATA_DIR: await dataFolder(), ...passwords },
+  });
+  const exited = once(child, 'exit');
+  cleanUps.push(async () => void child.kill('SIGKILL'));
+  const api = apiOf(`http://127.0.0.1:${port}${apiPrefix}`);
+  const isHealthy = () =>
+    api.get('/health').then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await until('it answers', isHealthy);
+  for (let nth = 0; nth < 50; nth += 1) expect((await api.get('/health')).status).toBe(200);
+  // A connection that nobody has used yet holds up no stop.
+  const unused = connect(port, '127.0.0.1');
+  unused.on('error', () => undefined);
+  await once(unused, 'connect');
+  const hungUp = once(unused, 'close');
+  child.kill('SIGTERM');
+  await hungUp;
+  expect(await exited).toEqual([0, null]);
 });
 
 test('stop: the wait for a database that is not there ends at once, with 0', async () => {

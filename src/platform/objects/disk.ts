@@ -176,15 +176,19 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     return writeObject(target, createFlags | O_DSYNC, (fd) => writeAll(fd, body), signal);
   }
 
+  /** What is absent together with the whole folder, as on a disk that is not mounted, is neither gone nor deleted. */
+  async function refuseAbsentRoot(): Promise<void> {
+    await ready();
+    await access(tmp);
+  }
+
   /** Unlinks, and syncs the folder: a public file must not come back after a power cut. */
   async function remove(target: string): Promise<void> {
     try {
       await unlink(target);
     } catch (error) {
       if (!isAbsent(error)) throw error;
-      // Absent together with the whole folder, as on a disk that is not mounted, is not deleted.
-      await ready();
-      await access(tmp);
+      await refuseAbsentRoot();
       return;
     }
     await sync(path.dirname(target));
@@ -251,8 +255,9 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
           const stats = await stat(pathOf(shelf, key), { bigint: true });
           return stats.isFile() ? infoOf(stats) : null;
         } catch (error) {
-          if (isAbsent(error)) return null;
-          throw error;
+          if (!isAbsent(error)) throw error;
+          await refuseAbsentRoot();
+          return null;
         }
       }),
 

@@ -2,7 +2,7 @@
 // on size. The only file that knows undici; it knows nothing of shelves or of what the replies mean.
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Dispatcher, Pool } from 'undici';
+import { type Dispatcher, errors, Pool } from 'undici';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import {
   createSigner,
@@ -227,6 +227,7 @@ export function createS3Client(options: S3ClientOptions): S3Client {
 /** True for an answer that says no and for a connection that failed; false for a mistake of our own. */
 export function isStoreFault(error: unknown): boolean {
   if (error instanceof S3Fault) return true;
+  if (error instanceof errors.HTTPParserError) return true;
   return !(error instanceof PakhusError) && codeOf(error) !== '' && codeOf(error) !== 'UND_ERR_INVALID_ARG';
 }
 
