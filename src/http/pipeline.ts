@@ -69,7 +69,7 @@ export function pipelineOf(deps: Deps, identify: Identify, { route, subjectBy }:
       reply.code(route.returns.status);
       const answer = await route.handle(context as never);
       if (!(answer instanceof Serialized)) return answer;
-      return reply.type('application/json; charset=utf-8').serializer(asItIs).send(leaving(answer.json));
+      return reply.type('application/json; charset=utf-8').serializer(asItIs).send(answer.json);
     },
   };
 }
@@ -152,11 +152,6 @@ function requireSubject(request: FastifyRequest, subjectBy: SubjectBy, subject: 
 }
 
 const asItIs = (json: unknown): string => json as string;
-
-const longChars = 16 * 1024;
-
-/** A long answer leaves as bytes: as text it would be copied to be measured, and again to follow its headers. */
-const leaving = (json: string): string | Buffer => (json.length > longChars ? Buffer.from(json) : json);
 
 function validated(given: unknown, validate: Validator | undefined): Record<string, unknown> {
   if (!validate) return {};
