@@ -5,6 +5,7 @@ import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { readRange } from '../../kernel/byte-range.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { inTries } from '../../kernel/tries.ts';
 import type { ObjectInfo, ObjectMeta, Shelf } from '../../platform/objects/object-store.ts';
 import { deliveryOf, isCompressed } from './files.objects.ts';
 import { type DeliveredRow, findDelivered } from './files.sql.ts';
@@ -22,13 +23,7 @@ export async function serveObject(deps: Deps, key: string, call: Call): Promise<
     );
   }
   const meta = await metaOf(deps, key, claims);
-  for (let tries = 1; ; tries += 1) {
-    const answer = await answerOf(deps, key, meta, call).catch((error: unknown) => {
-      if (tries < triesMax && isGone(error)) return null;
-      throw error;
-    });
-    if (answer) return answer;
-  }
+  return inTries(triesMax, isGone, () => answerOf(deps, key, meta, call));
 }
 
 /** A file that changes its shelf or its bytes right now is missed once, hardly twice. */

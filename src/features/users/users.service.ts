@@ -5,6 +5,7 @@ import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts'
 import { userNotFound } from '../../contract/refusals.ts';
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { inTries } from '../../kernel/tries.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { doomFilesOfUser } from '../files/files.service.ts';
@@ -40,30 +41,16 @@ export async function createUser(
   { externalId, planId = null }: { readonly externalId: string; readonly planId?: string | null },
   audit: AuditStamp,
 ): Promise<Subject> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await insertWithPlan(deps, projectId, externalId, planId, audit);
-    } catch (error) {
-      // The default plan was deleted as it was given: by now there is another one, or none.
-      if (planId !== null || !isPlanGone(error) || tries === defaultsTriedMax) explainConflict(error);
-    }
-  }
-}
-
-async function insertWithPlan(
-  deps: Deps,
-  projectId: string,
-  externalId: string,
-  planId: string | null,
-  audit: AuditStamp,
-): Promise<Subject> {
-  return deps.db.transaction(async (tx) => {
+  // The default plan may be deleted as it is given: then there is another one, or none.
+  const passes = (error: unknown) => planId === null && brokenConstraint(error) === 'users_plan';
+  const insert = async (tx: Transaction): Promise<Subject> => {
     const [row] = await tx.query<UserRow>(insertUser(projectId, externalId, planId));
     const user = await withPlan(tx, projectId, row as UserRow);
     const metadata = { new: { external_id: user.externalId, plan_id: user.plan?.id ?? null } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: user.id, userId: user.id, metadata });
     return user;
-  });
+  };
+  return inTries(defaultsTriedMax, passes, () => deps.db.transaction(insert)).catch(explainConflict);
 }
 
 export async function setUserActive(
@@ -133,8 +120,6 @@ async function lockedUser(tx: Transaction, projectId: string, userId: string): P
   if (!row) throw userNotFound();
   return row;
 }
-
-const isPlanGone = (error: unknown): boolean => brokenConstraint(error) === 'users_plan';
 
 function explainConflict(error: unknown): never {
   switch (brokenConstraint(error)) {

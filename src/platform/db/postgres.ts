@@ -3,6 +3,7 @@
 // nor does anything that waits for a row lock: whatever is behind it would wait as well.
 import pg from 'pg';
 import { waitAtMost } from '../../kernel/patience.ts';
+import { inTries } from '../../kernel/tries.ts';
 import { atEndOfTurn } from '../../kernel/turn.ts';
 import type { Logger } from '../log.ts';
 import { explainOutage } from './outage.ts';
@@ -126,15 +127,8 @@ const triesMax = 5;
  * Of two transactions that wait for each other, the database undoes one. All of it is undone, so it may simply
  * be done again.
  */
-async function untangled<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isDeadlock(error) || tries === triesMax) throw error;
-    }
-  }
-}
+const untangled = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  inTries(triesMax, isDeadlock, work);
 
 const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '40P01';
 
@@ -270,7 +264,11 @@ async function listenOn(
   void keep(await connect());
   return async () => {
     ended = true;
-    await waitAtMost(closePatienceMs, current?.end().catch(() => undefined) ?? Promise.resolve());
+    if (current)
+      await waitAtMost(
+        closePatienceMs,
+        current.end().catch(() => undefined),
+      );
   };
 }
 
