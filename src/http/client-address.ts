@@ -18,7 +18,7 @@ export function clientAddress(
 
 /** Some proxies add the port that the client happened to use: every connection would be a client of its own. */
 const withoutPort = (address: string): string =>
-  /^(?:(\d{1,3}(?:\.\d{1,3}){3})):\d{1,5}$|^\[([\da-fA-F:.]+)\](?::\d{1,5})?$/
+  /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$|^\[([\da-fA-F:.]+)\](?::\d{1,5})?$/
     .exec(address)
     ?.slice(1)
     .find(Boolean) ?? address;

@@ -20,7 +20,7 @@ export const ownOrigin = (deps: Deps, { headers }: FastifyRequest): OwnOrigin =>
 
 const userAgentMax = 512;
 
-class RequestCall implements Call {
+export class RequestCall implements Call {
   readonly #deps: Deps;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;

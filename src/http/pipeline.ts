@@ -16,9 +16,9 @@ import { isUuid } from '../kernel/id.ts';
 import { looksLikeApiKey } from '../kernel/secret.ts';
 import { isStorableText } from '../kernel/text.ts';
 import { authorizeActor, authorizeScope, refuseForeignSubject } from './authorize.ts';
-import { addressOf, HandlerContext, ownOrigin } from './context.ts';
+import { addressOf, HandlerContext, ownOrigin, RequestCall } from './context.ts';
 import { callerCors, policyCors, refuseForgery, sendCors } from './cors.ts';
-import { type PresentedCredential, presentedCredential, sessionCookie } from './credential.ts';
+import { type PresentedCredential, presentedCredential } from './credential.ts';
 import { limitIntegration, limitLogin } from './rate-limit.ts';
 import type { Endpoint, SubjectBy } from './route-table.ts';
 
@@ -121,11 +121,8 @@ async function refuse(
 ): Promise<never> {
   if (!(error instanceof PakhusError) || error.status >= 500) throw error;
   const { origin } = request.headers;
-  if (byCookie && route.endsSession) {
-    // A dead cookie would go before every token that is sent with it.
-    const isSecure = ownOrigin(deps, request).url.startsWith('https:');
-    reply.header('set-cookie', sessionCookie(null, 0, isSecure));
-  }
+  // A dead cookie would go before every token that is sent with it.
+  if (byCookie && route.endsSession) new RequestCall(deps, request, reply).setSessionCookie(null);
   // A key that is gone has left nothing to look up.
   const isLost = looksLikeApiKey(value) && error.status === 401;
   if (origin !== undefined && !byCookie && !isLost) {

@@ -2,6 +2,7 @@
 // it opens no socket and reads no clock of its own.
 import { createHmac, hash } from 'node:crypto';
 import { isoOf } from './clock.ts';
+import { hmacSha256 } from './secret.ts';
 
 export const unsignedPayload = 'UNSIGNED-PAYLOAD';
 export const emptyPayloadHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -88,7 +89,7 @@ export function createSigner(key: SigningKey): Signer {
 
   function signatureOf(canonical: string, stamp: string, { scope, signingKey }: Day): string {
     const toSign = `AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${sha256Hex(canonical)}`;
-    return createHmac('sha256', signingKey).update(toSign).digest('hex');
+    return hmacSha256(signingKey, toSign, 'hex');
   }
 
   return {

@@ -92,7 +92,7 @@ export async function corsBehind(deps: Deps, credential: string): Promise<CorsPo
 }
 
 function corsStatementOf(deps: Deps, credential: string): Sql | null {
-  if (looksLikeApiKey(credential)) return isApiKey(credential) ? findKeyCors(sha256(credential)) : null;
+  if (looksLikeApiKey(credential)) return findKeyCors(sha256(credential));
   const { pid, iid } = deps.tokens.recognise(credential) ?? {};
   return pid && iid ? findIntegrationCors(pid, iid) : null;
 }

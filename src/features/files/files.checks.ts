@@ -24,7 +24,7 @@ export async function factsOf(
   part: FilePart,
   head: Buffer,
 ): Promise<FileFacts> {
-  const matters = [...plansTypes(user), ...types].length > 0;
+  const matters = plansTypes(user).length + types.length > 0;
   return {
     name: nameOf(part.filename),
     declared: readMediaType(part.contentType),

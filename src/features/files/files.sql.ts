@@ -45,7 +45,8 @@ export type StoreOutcome =
   | 'space limit'
   | 'object lost';
 
-const compression = sql`(select jsonb_build_object('id', j.id, 'file_id', j.file_id, 'status', j.status, 'original_size', j.original_size,
+const compression = sql`
+  (select jsonb_build_object('id', j.id, 'file_id', j.file_id, 'status', j.status, 'original_size', j.original_size,
       'compressed_size', j.compressed_size, 'format', j.format, 'width', j.width, 'height', j.height, 'error', j.error)
     from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) as compression`;
 

@@ -319,6 +319,6 @@ const rowOf = (
   storage_key: object.key,
   shelf: object.shelf,
   sha256: file.sha256.toString('hex'),
-  // Last, here as below: what follows a spread is added to the object field by field, at 50 times the cost.
+  // Last, here as above: what follows a spread is added to the object field by field, at 50 times the cost.
   ...values,
 });

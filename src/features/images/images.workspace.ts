@@ -28,7 +28,8 @@ async function sweepAbandoned(nowMs: number): Promise<void> {
     const folder = join(tmpdir(), name);
     const found = await stat(folder).catch(() => null);
     // What belongs to another user of the machine is theirs to remove.
-    if (found?.uid === process.getuid?.() && nowMs - (found?.mtimeMs ?? nowMs) > abandonedAfterMs)
+    if (!found || found.uid !== process.getuid?.()) continue;
+    if (nowMs - found.mtimeMs > abandonedAfterMs)
       await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }
 }

@@ -49,7 +49,9 @@ export class Tallies {
 
   /** How many rows there are. */
   get size(): number {
-    return [...this.#days.values()].reduce((sum, subjects) => sum + subjects.size, 0);
+    let rows = 0;
+    for (const subjects of this.#days.values()) rows += subjects.size;
+    return rows;
   }
 
   add(keys: readonly CountKey[], amounts: Amounts): void {
