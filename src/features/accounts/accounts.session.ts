@@ -3,7 +3,7 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { projectInactive } from '../../contract/refusals.ts';
 import type { SignedToken } from '../../contract/token.ts';
-import { tooMany } from '../../contract/too-many.ts';
+import { countUse } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { sha256 } from '../../kernel/secret.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
@@ -20,9 +20,7 @@ export const codeFailures = (accountId: string): string => `account-code:${accou
 
 /** Counts an attempt before it is judged; whoever succeeds resets the count. */
 export async function countAttempt(deps: Deps, bucket: string): Promise<void> {
-  const verdict = await deps.limiter.consume(bucket, failurePolicy);
-  if (!verdict.allowed)
-    throw tooMany(deps.clock(), failurePolicy, verdict, 'Too many failed attempts for this account');
+  await countUse(deps, bucket, failurePolicy, 'Too many failed attempts for this account');
 }
 
 /** The account as it is now and will be until the transaction ends; null when it is gone. */

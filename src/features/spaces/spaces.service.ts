@@ -5,7 +5,7 @@ import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
 import { spaceNotFound } from '../../contract/refusals.ts';
 import { isWithin, type Scope, withoutRepeats } from '../../contract/scope.ts';
-import { tooMany } from '../../contract/too-many.ts';
+import { countUse } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
@@ -178,9 +178,7 @@ async function proveSpacePassword(
   const failures = loginFailures(projectId, input.external_id);
   // Before it is counted: an attempt that the database could not answer is no failure.
   const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
-  const verdict = await deps.limiter.consume(failures, loginFailurePolicy);
-  if (!verdict.allowed)
-    throw tooMany(deps.clock(), loginFailurePolicy, verdict, 'Too many failed logins for this space');
+  await countUse(deps, failures, loginFailurePolicy, 'Too many failed logins for this space');
   const hash = space?.password_hash ?? null;
   const right = await deps.passwords.verify(input.password, hash);
   if (!space || hash === null || !right) {
