@@ -1,7 +1,8 @@
 // Keyset paging: a page begins after the last row of the page before, so that every page costs the same.
 import type { Position } from '../kernel/cursor.ts';
-import { noSql, type Sql, sql } from '../platform/db/sql.ts';
+import { constantSql, noSql, type Sql, sql } from '../platform/db/sql.ts';
 import type { Deps } from './deps.ts';
+import { pageMax } from './wire.ts';
 
 interface Ordered {
   readonly id: string;
@@ -22,8 +23,17 @@ export function afterCursor(deps: Deps, list: string, cursor: string | undefined
 export const afterPosition = ([createdAt, id]: Position): Sql =>
   sql` and (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`;
 
-/** Takes one row more than the page holds, to know whether another page follows. */
-export const oneMore = (page: PageRequest): number => page.limit + 1;
+/**
+ * One row more than the page holds, to know whether another page follows. A limit that is a parameter tells
+ * PostgreSQL nothing: fearing that it is large, it plans the statement anew for every call. The inner one is known.
+ */
+export const newestFirst = (rows: Sql, { limit }: PageRequest): Sql => sql`
+  select * from (${rows} order by created_at desc, id desc limit ${constantSql(pageMax + 1)}) newest
+  limit ${limit + 1}`;
+
+/** The same of what a filter leaves over, which is best planned anew: how many that are depends on its values. */
+export const newestFiltered = (rows: Sql, { limit }: PageRequest): Sql => sql`
+  ${rows} order by created_at desc, id desc limit ${limit + 1}`;
 
 export function pageOf<Row extends Ordered>(
   deps: Deps,

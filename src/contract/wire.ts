@@ -67,8 +67,16 @@ export const RateLimitWindow = Type.Integer({
 
 export const Ok = Type.Object({ ok: Type.Literal(true) });
 
+/** Rows on the largest page. */
+export const pageMax = 100;
+
 export const pageQuery = (defaultLimit: number) => ({
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: defaultLimit, description: 'Rows on a page.' }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: pageMax,
+    default: defaultLimit,
+    description: 'Rows on a page.',
+  }),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,

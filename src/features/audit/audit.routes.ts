@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { auditActions } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, oneMore, pageOf } from '../../contract/paging.ts';
+import { afterCursor, pageOf } from '../../contract/paging.ts';
 import { route } from '../../contract/route.ts';
 import { Choice, Listing, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
 import { isoOf } from '../../kernel/clock.ts';
@@ -77,9 +77,7 @@ async function readLogs(
     from: query.from && instantOf(query.from),
     to: query.to && instantOf(query.to),
   };
-  const rows = await deps.db.query<AuditRow>(
-    listAudit(filter, afterCursor(deps, list, query.cursor), oneMore(query)),
-  );
+  const rows = await deps.db.query<AuditRow>(listAudit(filter, afterCursor(deps, list, query.cursor), query));
   const { rows: kept, next_cursor } = pageOf(deps, list, rows, query.limit);
   return { logs: [...kept], next_cursor };
 }

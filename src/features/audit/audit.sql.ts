@@ -1,4 +1,5 @@
 // Reading and purging audit rows. Nothing here changes one: the database would refuse it.
+import { newestFiltered, type PageRequest } from '../../contract/paging.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface AuditRow {
@@ -27,16 +28,18 @@ export interface AuditFilter {
 }
 
 /** Rows of a project that is gone are found under no project_id, and show none. */
-export const listAudit = (filter: AuditFilter, after: Sql, limit: number): Sql => sql`
-  with found as (
+export const listAudit = (filter: AuditFilter, after: Sql, page: PageRequest): Sql => sql`
+  with found as (${newestFiltered(
+    sql`
     select * from audit_logs a where true
       ${filter.projectId === null ? noSql : sql`and project_id = ${filter.projectId} and exists (select from projects where id = ${filter.projectId})`}
       ${filter.action === undefined ? noSql : sql`and action = ${filter.action}`}
       ${filter.userId === undefined ? noSql : sql`and user_id = ${filter.userId}`}
       ${filter.actorType === undefined ? noSql : sql`and actor_type = ${filter.actorType}`}
       ${filter.from === undefined ? noSql : sql`and created_at >= ${filter.from}::timestamptz`}
-      ${filter.to === undefined ? noSql : sql`and created_at <= ${filter.to}::timestamptz`}${after}
-    order by created_at desc, id desc limit ${limit})
+      ${filter.to === undefined ? noSql : sql`and created_at <= ${filter.to}::timestamptz`}${after}`,
+    page,
+  )})
   select found.id, p.id as project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type,
     resource_id, ip_address, user_agent, metadata, found.created_at
   from found left join projects p on p.id = found.project_id

@@ -72,15 +72,13 @@ export async function listUserFiles(
   actor: TenantActor,
   userId: string,
   filter: FileFilter,
-  { limit, cursor }: PageRequest,
+  page: PageRequest,
 ): Promise<Serialized> {
   const list = listName('files', actor, userId);
-  const page = await readPage(
-    deps,
-    listFiles(actor.projectId, userId, filter, afterCursor(deps, list, cursor), limit),
-  );
-  const next = page.more ? deps.cursors.encode(list, positionOf(page)) : null;
-  return new Serialized(`{"files":${page.files},"next_cursor":${JSON.stringify(next)}}`);
+  const after = afterCursor(deps, list, page.cursor);
+  const found = await readPage(deps, listFiles(actor.projectId, userId, filter, after, page));
+  const next = found.more ? deps.cursors.encode(list, positionOf(found)) : null;
+  return new Serialized(`{"files":${found.files},"next_cursor":${JSON.stringify(next)}}`);
 }
 
 async function readPage(deps: Deps, statement: Sql): Promise<FilePage> {
@@ -127,7 +125,7 @@ export async function listFolder(
   const room = limit - folders.length;
   const page = await readPage(
     deps,
-    listFiles(actor.projectId, userId, { space, folder: prefix }, after, room),
+    listFiles(actor.projectId, userId, { space, folder: prefix }, after, { limit: room }),
   );
   if (!page.more) return level(folders, page.files, null);
   // A page full of folders is followed by the first file, which no position is before.

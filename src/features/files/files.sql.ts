@@ -1,6 +1,7 @@
 // Statements on files and on the objects that no file owns. `store_file`, `store_files` and `delete_file` are
 // functions of the database: each is one statement, and each changes everything or nothing.
 import type { AuditStamp } from '../../contract/audit.ts';
+import { newestFiltered, newestFirst, type PageRequest } from '../../contract/paging.ts';
 import { joinSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
 import type { JobFacts } from '../images/images.wire.ts';
@@ -45,10 +46,14 @@ export type StoreOutcome =
   | 'space limit'
   | 'object lost';
 
-const compression = sql`
-  (select jsonb_build_object('id', j.id, 'file_id', j.file_id, 'status', j.status, 'original_size', j.original_size,
-      'compressed_size', j.compressed_size, 'format', j.format, 'width', j.width, 'height', j.height, 'error', j.error)
-    from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) as compression`;
+/** Of the job that compresses a file. Only images have one: nothing is looked for where there can be none. */
+const ofJob = (what: Sql): Sql => sql`case when starts_with(mime_type, 'image/') then
+  (select ${what} from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) end`;
+
+const compression = sql`${ofJob(sql`
+  jsonb_build_object('id', j.id, 'file_id', j.file_id, 'status', j.status, 'original_size', j.original_size,
+    'compressed_size', j.compressed_size, 'format', j.format, 'width', j.width, 'height', j.height, 'error', j.error)`)}
+  as compression`;
 
 const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier, metadata,
   visibility, shelf, encode(sha256, 'hex') as sha256, created_at, updated_at, ${compression}`;
@@ -56,18 +61,27 @@ const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, f
 const isoTime = (column: Sql): Sql =>
   sql`to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The same shape that `viewFile` makes, for files that are only read: the database writes them as JSON. */
-const viewColumns = sql`id, user_id, space_id, name, size, mime_type as "mimeType", storage_key as "storageKey",
-  encode(sha256, 'hex') as sha256, folder, tags, classifier, metadata, visibility,
-    (select json_strip_nulls(json_build_object('job_id', j.id, 'file_id', j.file_id, 'status', j.status,
-        'original_size', case j.status when 'done' then j.original_size end,
-        'compressed_size', case j.status when 'done' then j.compressed_size end,
-        'compression_ratio', case j.status when 'done'
-          then round(j.original_size::numeric / greatest(j.compressed_size, 1), 2) end,
-        'format', case j.status when 'done' then j.format end, 'width', case j.status when 'done' then j.width end,
-        'height', case j.status when 'done' then j.height end, 'error', case j.status when 'failed' then j.error end))
-      from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) as compression,
-  ${isoTime(sql`created_at`)} as created_at, ${isoTime(sql`updated_at`)} as updated_at`;
+/** The same shape that `viewJob` makes. */
+const jobJson = sql`
+  json_strip_nulls(json_build_object('job_id', j.id, 'file_id', j.file_id, 'status', j.status,
+    'original_size', case j.status when 'done' then j.original_size end,
+    'compressed_size', case j.status when 'done' then j.compressed_size end,
+    'compression_ratio', case j.status when 'done'
+      then round(j.original_size::numeric / greatest(j.compressed_size, 1), 2) end,
+    'format', case j.status when 'done' then j.format end, 'width', case j.status when 'done' then j.width end,
+    'height', case j.status when 'done' then j.height end, 'error', case j.status when 'failed' then j.error end))::text`;
+
+/**
+ * The same shape that `viewFile` makes, for files that are only read: the database writes them as JSON, piece by
+ * piece, because row_to_json looks every column's type up again for every row.
+ */
+const viewJson = sql`concat('{"id":"', id, '","user_id":"', user_id,
+  '","space_id":', coalesce('"' || space_id || '"', 'null'), ',"name":', to_json(name), ',"size":', size,
+  ',"mimeType":', to_json(mime_type), ',"storageKey":', to_json(storage_key),
+  ',"sha256":"', encode(sha256, 'hex'), '","folder":', to_json(folder), ',"tags":', to_json(tags),
+  ',"classifier":', coalesce(to_json(classifier)::text, 'null'), ',"metadata":', metadata,
+  ',"visibility":"', visibility, '","compression":', coalesce(${ofJob(jobJson)}, 'null'),
+  ',"created_at":"', ${isoTime(sql`created_at`)}, '","updated_at":"', ${isoTime(sql`updated_at`)}, '"}')`;
 
 /** A page of a list, and where the next one begins, if there is more than fits. */
 export interface FilePage {
@@ -286,8 +300,7 @@ export interface WantedFile {
 
 /** Those of the wanted files that are there for whoever wants them, with their numbers, from 1. */
 export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
-  select number, (select row_to_json(view)::text from (select ${viewColumns}) view) as view,
-    storage_key, shelf, visibility, name, mime_type, ${compression}
+  select number, ${viewJson} as view, storage_key, shelf, visibility, name, mime_type, ${compression}
   from unnest(${wanted.map(({ projectId }) => projectId)}::uuid[], ${wanted.map(({ userId }) => userId)}::uuid[],
     ${wanted.map(({ spaceId }) => spaceId)}::uuid[], ${wanted.map(({ fileId }) => fileId)}::uuid[])
     with ordinality as wanted (project, owner, space, file, number)
@@ -303,17 +316,29 @@ export const listFiles = (
   userId: string,
   filter: FileFilter,
   after: Sql,
-  limit: number,
+  page: PageRequest,
 ): Sql => sql`
   with page as (
-    select id, created_at, row_to_json(found)::text as json, row_number() over () as n from (
-      select ${viewColumns} from files
-      where project_id = ${projectId} and user_id = ${userId}${conditionsOf(filter)}${after}
-      order by files.created_at desc, files.id desc limit ${limit}::int + 1) found)
-  select coalesce('[' || string_agg(json, ',' order by n) filter (where n <= ${limit}::int) || ']', '[]') as files,
-    count(*) > ${limit}::int as more, max(created_at) filter (where n = ${limit}::int) as last_created_at,
-    (array_agg(id) filter (where n = ${limit}::int))[1] as last_id
+    select id, created_at, ${viewJson} as json, row_number() over () as n
+    from (${foundFiles(projectId, userId, filter, after, page)}) files)
+  select coalesce('[' || string_agg(json, ',' order by n) filter (where n <= ${page.limit}::int) || ']', '[]') as files,
+    count(*) > ${page.limit}::int as more, max(created_at) filter (where n = ${page.limit}::int) as last_created_at,
+    (array_agg(id) filter (where n = ${page.limit}::int))[1] as last_id
   from page`;
+
+function foundFiles(
+  projectId: string,
+  userId: string,
+  filter: FileFilter,
+  after: Sql,
+  page: PageRequest,
+): Sql {
+  const rows = sql`select * from files
+    where project_id = ${projectId} and user_id = ${userId}${conditionsOf(filter)}${after}`;
+  const { space: _space, folder: _folder, ...further } = filter;
+  const isFiltered = Object.values(further).some((value) => value !== undefined);
+  return isFiltered ? newestFiltered(rows, page) : newestFirst(rows, page);
+}
 
 function inSpace(space: SpaceFilter): Sql {
   if (space === 'all') return noSql;

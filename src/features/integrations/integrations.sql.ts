@@ -1,5 +1,5 @@
 // Statements on integrations. Each is shown with the prefix and the last use of its one key.
-import { oneMore, type PageRequest } from '../../contract/paging.ts';
+import { newestFirst, type PageRequest } from '../../contract/paging.ts';
 import type { Scope } from '../../contract/scope.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
@@ -29,8 +29,7 @@ const withKey = (integrations: Sql): Sql => sql`
   order by found.created_at desc, found.id desc`;
 
 export const listIntegrations = (projectId: string, after: Sql, page: PageRequest): Sql =>
-  withKey(sql`select * from integrations where project_id = ${projectId}${after}
-    order by created_at desc, id desc limit ${oneMore(page)}`);
+  withKey(newestFirst(sql`select * from integrations where project_id = ${projectId}${after}`, page));
 
 export const findIntegration = (projectId: string, integrationId: string): Sql =>
   withKey(sql`select * from integrations where project_id = ${projectId} and id = ${integrationId}`);

@@ -1,5 +1,5 @@
 // Statements on API keys. Project keys have no integration; an integration has exactly one key.
-import { oneMore, type PageRequest } from '../../contract/paging.ts';
+import { newestFirst, type PageRequest } from '../../contract/paging.ts';
 import type { NewApiKey } from '../../kernel/secret.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
@@ -19,9 +19,11 @@ export const countActiveKeys = (projectId: string): Sql => sql`
   select count(*)::int as active from api_keys
   where project_id = ${projectId} and integration_id is null and active`;
 
-export const listKeys = (projectId: string, after: Sql, page: PageRequest): Sql => sql`
-  select ${columns} from api_keys where project_id = ${projectId} and integration_id is null${after}
-  order by created_at desc, id desc limit ${oneMore(page)}`;
+export const listKeys = (projectId: string, after: Sql, page: PageRequest): Sql =>
+  newestFirst(
+    sql`select ${columns} from api_keys where project_id = ${projectId} and integration_id is null${after}`,
+    page,
+  );
 
 export const insertKey = (
   projectId: string,

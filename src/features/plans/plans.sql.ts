@@ -1,6 +1,5 @@
 // Statements on plans. What must be one at a time within a project takes the lock on the project's row first.
-import type { PageRequest } from '../../contract/paging.ts';
-import { oneMore } from '../../contract/paging.ts';
+import { newestFirst, type PageRequest } from '../../contract/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface PlanRow {
@@ -22,9 +21,8 @@ export type PlanValues = Pick<
 
 const columns = sql`id, name, description, storage_limit, max_file_size, allowed_mimes, is_default, created_at, updated_at`;
 
-export const listPlans = (projectId: string, after: Sql, page: PageRequest): Sql => sql`
-  select ${columns} from plans where project_id = ${projectId}${after}
-  order by created_at desc, id desc limit ${oneMore(page)}`;
+export const listPlans = (projectId: string, after: Sql, page: PageRequest): Sql =>
+  newestFirst(sql`select ${columns} from plans where project_id = ${projectId}${after}`, page);
 
 export const findPlan = (projectId: string, planId: string): Sql => sql`
   select ${columns} from plans where project_id = ${projectId} and id = ${planId}`;

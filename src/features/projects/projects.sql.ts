@@ -1,5 +1,5 @@
 // Statements on projects and the account that each of them logs in with.
-import { oneMore, type PageRequest } from '../../contract/paging.ts';
+import { newestFirst, type PageRequest } from '../../contract/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface ProjectRow {
@@ -23,9 +23,7 @@ const withAccount = (projects: Sql): Sql => sql`
   order by found.created_at desc, found.id desc`;
 
 export const listProjects = (after: Sql, page: PageRequest): Sql =>
-  withAccount(
-    sql`select * from projects where true${after} order by created_at desc, id desc limit ${oneMore(page)}`,
-  );
+  withAccount(newestFirst(sql`select * from projects where true${after}`, page));
 
 export const findProject = (projectId: string): Sql =>
   withAccount(sql`select * from projects where id = ${projectId}`);

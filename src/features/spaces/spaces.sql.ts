@@ -1,5 +1,5 @@
 // Statements on spaces.
-import { oneMore, type PageRequest } from '../../contract/paging.ts';
+import { newestFirst, type PageRequest } from '../../contract/paging.ts';
 import type { Scope } from '../../contract/scope.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
@@ -25,9 +25,11 @@ export type SpaceValues = Pick<SpaceRow, 'name' | 'scopes' | 'limit_bytes' | 'ac
 
 const columns = sql`id, user_id, external_id, name, scopes, limit_bytes, used_bytes, active, created_at, updated_at`;
 
-export const listSpaces = (projectId: string, userId: string, after: Sql, page: PageRequest): Sql => sql`
-  select ${columns} from spaces where project_id = ${projectId} and user_id = ${userId}${after}
-  order by created_at desc, id desc limit ${oneMore(page)}`;
+export const listSpaces = (projectId: string, userId: string, after: Sql, page: PageRequest): Sql =>
+  newestFirst(
+    sql`select ${columns} from spaces where project_id = ${projectId} and user_id = ${userId}${after}`,
+    page,
+  );
 
 export const findSpace = (projectId: string, userId: string, spaceId: string): Sql => sql`
   select ${columns} from spaces where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId}`;

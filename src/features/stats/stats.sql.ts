@@ -1,6 +1,6 @@
 // Statements on the numbers. None of them looks at files, and none at users but for those near their limit:
 // how much there is of everything is kept in totals and in deltas that are not in the totals yet.
-import { oneMore, type PageRequest } from '../../contract/paging.ts';
+import { newestFirst, type PageRequest } from '../../contract/paging.ts';
 import type { Batch, CounterName } from '../../platform/counters/counters.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
@@ -148,8 +148,7 @@ export interface ProjectStatsRow {
 
 /** A page of projects, each with its totals and the requests of its month. */
 export const listProjectStats = (after: Sql, page: PageRequest, today: string): Sql => sql`
-  with page as (select id, name, active, created_at from projects where true${after}
-    order by created_at desc, id desc limit ${oneMore(page)})
+  with page as (${newestFirst(sql`select id, name, active, created_at from projects where true${after}`, page)})
   select page.id, page.name, page.active, page.created_at, coalesce(total.users, 0)::bigint as users,
     coalesce(total.files, 0)::bigint as files, coalesce(total.bytes, 0)::bigint as bytes,
     coalesce(traffic.requests, 0)::bigint as requests_30d

@@ -1,5 +1,5 @@
 // Statements on end-users.
-import { oneMore, type PageRequest } from '../../contract/paging.ts';
+import { newestFirst, type PageRequest } from '../../contract/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface UserRow {
@@ -14,9 +14,8 @@ export interface UserRow {
 
 const columns = sql`id, external_id, plan_id, active, used_bytes, created_at, updated_at`;
 
-export const listUsers = (projectId: string, after: Sql, page: PageRequest): Sql => sql`
-  select ${columns} from users where project_id = ${projectId}${after}
-  order by created_at desc, id desc limit ${oneMore(page)}`;
+export const listUsers = (projectId: string, after: Sql, page: PageRequest): Sql =>
+  newestFirst(sql`select ${columns} from users where project_id = ${projectId}${after}`, page);
 
 /** Without a plan given, the default plan of this moment is written into the row. */
 export const insertUser = (projectId: string, externalId: string, planId: string | null): Sql => sql`
