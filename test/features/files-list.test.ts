@@ -1,5 +1,8 @@
 // Finding files again: filters, pages and the folder tree; on every store.
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listFiles } from '../../src/features/files/files.sql.ts';
+import { noSql } from '../../src/platform/db/sql.ts';
 import { rowsOf } from '../support/database.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import {
@@ -160,6 +163,48 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(odd.files).toHaveLength(12);
       const first = await service.api.get(`${path}/files`, tenant.key);
       expect(first.body.files).toHaveLength(20);
+    });
+
+    test('files.list: whatever characters names, folders, tags and metadata have, a list shows what the upload said', async () => {
+      const path = await userOf();
+      const awkward = 'a"b\\c {}[],: \u2028 \u{1f4e6} é <&>\'';
+      const { body } = await upload(service.api, tenant.key, path, 'x', {
+        meta: {
+          folder: awkward.replaceAll('/', ''),
+          tags: [awkward.replaceAll(',', ''), 'null', '{}'],
+          classifier: awkward,
+          metadata: { [awkward]: [awkward, null, 1e21, { '': true }] },
+        },
+      });
+      await service.api.put(`${path}/files/${body.file.id}`, tenant.key, { visibility: 'private' });
+      const { url: _url, url_expires_at: _expiry, updated_at: _changed, ...told } = body.file;
+      expect(told.classifier).toBe(awkward);
+      const listed = await service.api.get(`${path}/files`, tenant.key);
+      expect(listed.body.files).toEqual([expect.objectContaining(told)]);
+      const detail = await service.api.get(`${path}/files/${body.file.id}`, tenant.key);
+      expect(detail.body.file).toMatchObject(told);
+    });
+
+    test('files.list: PostgreSQL plans the list once, not for every page', async () => {
+      const userId = (await userOf()).split('/').at(-1) as string;
+      await rowsOf(
+        service.databaseUrl,
+        `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, sha256)
+         select id, '${tenant.id}', '${userId}', 'file', 1, 'text/plain', id, '\\x00'
+         from (select gen_random_uuid() as id from generate_series(1, 5000)) fresh`,
+      );
+      const client = new pg.Client({ connectionString: service.databaseUrl });
+      await client.connect();
+      try {
+        await client.query('analyze files');
+        const { text, values } = listFiles(tenant.id, userId, { space: 'all' }, noSql, { limit: 50 });
+        for (let time = 0; time < 8; time += 1)
+          await client.query({ name: 'list', text, values: [...values] });
+        const { rows } = await client.query('select generic_plans from pg_prepared_statements');
+        expect(Number(rows[0].generic_plans)).toBeGreaterThan(0);
+      } finally {
+        await client.end();
+      }
     });
 
     test('files.list: a cursor that was changed, of another list, user or tenant is 400', async () => {
