@@ -3,6 +3,7 @@
 import { type Pakhus, startPakhus } from './app.ts';
 import { runCommand } from './cli.ts';
 import { ConfigError, readConfig } from './config.ts';
+import { keepRequestsYoung } from './platform/heap.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 
 const stopWithinMs = 30_000;
@@ -22,6 +23,7 @@ async function main(): Promise<void> {
 }
 
 async function serve(): Promise<void> {
+  keepRequestsYoung();
   const { settings, warnings } = readConfig(process.env);
   const log = createLogger(settings.LOG_LEVEL);
   for (const warning of warnings) log.warn({}, warning);
