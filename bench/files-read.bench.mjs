@@ -34,7 +34,7 @@ export async function run({ pakhus, other, tenant, databaseUrl, startAnother }) 
         'other list of 100': read(`?limit=${pageSize}`, other),
       }),
     },
-    { rounds: 8, seconds: 0.75, connections: 16 },
+    { rounds: 8, seconds: 1, warmSeconds: 6, connections: 32 },
   );
   const totals = Object.fromEntries(Object.entries(summaries).map(([who, rounds]) => [who, totalOf(rounds)]));
   const target = {
