@@ -1,7 +1,7 @@
 // Finding files again: filters, pages and the folder tree; on every store.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listFiles } from '../../src/features/files/files.sql.ts';
+import { findFiles, listFiles } from '../../src/features/files/files.sql.ts';
 import { noSql } from '../../src/platform/db/sql.ts';
 import { rowsOf } from '../support/database.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
@@ -185,23 +185,31 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(detail.body.file).toMatchObject(told);
     });
 
-    test('files.list: PostgreSQL plans the list once, not for every page', async () => {
+    test('files: PostgreSQL plans a list and a detail once, not for every request', async () => {
       const userId = (await userOf()).split('/').at(-1) as string;
-      await rowsOf(
+      const [{ id: fileId = '' } = {}] = await rowsOf<{ id: string }>(
         service.databaseUrl,
         `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, sha256)
          select id, '${tenant.id}', '${userId}', 'file', 1, 'text/plain', id, '\\x00'
-         from (select gen_random_uuid() as id from generate_series(1, 5000)) fresh`,
+         from (select gen_random_uuid() as id from generate_series(1, 5000)) fresh returning id`,
       );
       const client = new pg.Client({ connectionString: service.databaseUrl });
       await client.connect();
       try {
         await client.query('analyze files');
-        const { text, values } = listFiles(tenant.id, userId, { space: 'all' }, noSql, { limit: 50 });
-        for (let time = 0; time < 8; time += 1)
-          await client.query({ name: 'list', text, values: [...values] });
-        const { rows } = await client.query('select generic_plans from pg_prepared_statements');
-        expect(Number(rows[0].generic_plans)).toBeGreaterThan(0);
+        for (const { name, text, values } of [
+          listFiles(tenant.id, userId, { space: 'all' }, noSql, { limit: 50 }),
+          findFiles([{ projectId: tenant.id, userId, spaceId: null, fileId }]),
+        ]) {
+          for (let time = 0; time < 8; time += 1) {
+            const { rowCount } = await client.query({ name, text, values: [...values] });
+            expect(rowCount).toBe(1);
+          }
+        }
+        const { rows } = await client.query(
+          'select generic_plans::int as planned from pg_prepared_statements',
+        );
+        expect(rows).toEqual([{ planned: 3 }, { planned: 3 }]);
       } finally {
         await client.end();
       }

@@ -298,12 +298,15 @@ export interface WantedFile {
   readonly fileId: string;
 }
 
-/** Those of the wanted files that are there for whoever wants them, with their numbers, from 1. */
+/**
+ * Those of the wanted files that are there for whoever wants them, with their numbers, from 1. The arrays are read
+ * by selects of their own, so that PostgreSQL cannot see how long they are: it would plan for each length anew.
+ */
 export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
   select number, ${viewJson} as view, storage_key, shelf, visibility, name, mime_type, ${compression}
-  from unnest(${wanted.map(({ projectId }) => projectId)}::uuid[], ${wanted.map(({ userId }) => userId)}::uuid[],
-    ${wanted.map(({ spaceId }) => spaceId)}::uuid[], ${wanted.map(({ fileId }) => fileId)}::uuid[])
-    with ordinality as wanted (project, owner, space, file, number)
+  from unnest((select ${wanted.map(({ projectId }) => projectId)}::uuid[]),
+    (select ${wanted.map(({ userId }) => userId)}::uuid[]), (select ${wanted.map(({ spaceId }) => spaceId)}::uuid[]),
+    (select ${wanted.map(({ fileId }) => fileId)}::uuid[])) with ordinality as wanted (project, owner, space, file, number)
   join files on id = wanted.file and project_id = wanted.project and user_id = wanted.owner
     and (wanted.space is null or space_id = wanted.space)`;
 
@@ -335,8 +338,8 @@ function foundFiles(
 ): Sql {
   const rows = sql`select * from files
     where project_id = ${projectId} and user_id = ${userId}${conditionsOf(filter)}${after}`;
-  const { space: _space, folder: _folder, ...further } = filter;
-  const isFiltered = Object.values(further).some((value) => value !== undefined);
+  const { tags, classifier, mimeType, visibility } = filter;
+  const isFiltered = [tags, classifier, mimeType, visibility].some((value) => value !== undefined);
   return isFiltered ? newestFiltered(rows, page) : newestFirst(rows, page);
 }
 
