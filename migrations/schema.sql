@@ -80,7 +80,7 @@ alter table compression_jobs add constraint compression_jobs_file_id_key UNIQUE 
 alter table compression_jobs add constraint compression_jobs_pkey PRIMARY KEY (id);
 alter table compression_jobs add constraint compression_jobs_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
 alter table compression_jobs add constraint compression_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'done'::text, 'failed'::text])));
-CREATE INDEX compression_jobs_of_file ON public.compression_jobs USING btree (project_id, file_id);
+CREATE INDEX compression_jobs_of_project ON public.compression_jobs USING btree (project_id);
 CREATE INDEX compression_jobs_of_status ON public.compression_jobs USING btree (status) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text, 'failed'::text]));
 CREATE TRIGGER jobs_added_or_gone AFTER INSERT OR DELETE ON public.compression_jobs FOR EACH ROW EXECUTE FUNCTION note_job();
 CREATE TRIGGER jobs_changed AFTER UPDATE OF status ON public.compression_jobs FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION note_job();
@@ -549,70 +549,87 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.store_files(batch jsonb, OUT number bigint, OUT outcome text, OUT stored_at timestamp with time zone)
  RETURNS SETOF record
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   blank files;
-  candidates files[];
+  asked files[];
   free_projects uuid[];
   free_users uuid[];
   free_spaces uuid[];
-  reserved text[];
-  stored files[];
+  free files[];
+  certain files[];
+  kept text[];
+  free_ids uuid[];
   stored_ids uuid[];
+  entry record;
 begin
   blank.created_at := now();
   blank.updated_at := now();
-  candidates := array(select jsonb_populate_record(blank, e -> 'file') from jsonb_array_elements(batch) e);
+  asked := array(select jsonb_populate_record(blank, e -> 'file') from jsonb_array_elements(batch) e);
   free_projects := array(select p.id from projects p
-    where p.id = any(array(select f.project_id from unnest(candidates) f)) for key share skip locked);
+    where p.id = any(array(select f.project_id from unnest(asked) f)) for key share skip locked);
   free_users := array(select u.id from users u
-    where u.id = any(array(select f.user_id from unnest(candidates) f)) for no key update skip locked);
+    where u.id = any(array(select f.user_id from unnest(asked) f)) for no key update skip locked);
   free_spaces := array(select s.id from spaces s
-    where s.id = any(array(select f.space_id from unnest(candidates) f)) for no key update skip locked);
+    where s.id = any(array(select f.space_id from unnest(asked) f)) for no key update skip locked);
+  free := array(select f from unnest(asked) f
+    where f.project_id = any(free_projects) and f.user_id = any(free_users)
+      and (f.space_id is null or f.space_id = any(free_spaces)));
 
-  candidates := array(
-    with free as (
-      select f from unnest(candidates) f
-      where f.project_id = any(free_projects) and f.user_id = any(free_users)
-        and (f.space_id is null or f.space_id = any(free_spaces))),
-    users_with_room as (
+  certain := array(
+    with users_with_room as (
       select u.id, u.project_id
-      from (select (f).project_id, (f).user_id, sum((f).size) as bytes from free group by 1, 2) asked
-      join users u on u.id = asked.user_id and u.project_id = asked.project_id
+      from (select project_id, user_id, sum(size) as bytes from unnest(free) group by 1, 2) wanted
+      join users u on u.id = wanted.user_id and u.project_id = wanted.project_id
       left join plans p on p.id = coalesce(u.plan_id,
         (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-      where u.active and (p.storage_limit is null or u.used_bytes + asked.bytes <= p.storage_limit)),
+      where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)),
     spaces_with_room as (
       select s.id, s.user_id
-      from (select (f).space_id, sum((f).size) as bytes from free where (f).space_id is not null group by 1) asked
-      join spaces s on s.id = asked.space_id
-      where s.active and (s.limit_bytes is null or s.used_bytes + asked.bytes <= s.limit_bytes))
-    select f from free join users_with_room u on u.id = (f).user_id and u.project_id = (f).project_id
-    where (f).space_id is null
-      or exists (select from spaces_with_room s where s.id = (f).space_id and s.user_id = (f).user_id));
-
-  with kept as (
-    delete from doomed_objects d using unnest(candidates) f
-    where d.storage_key = f.storage_key and d.shelf = f.shelf and d.claimed_until is null
+      from (select space_id, sum(size) as bytes from unnest(free) where space_id is not null group by 1) wanted
+      join spaces s on s.id = wanted.space_id
+      where s.active and (s.limit_bytes is null or s.used_bytes + wanted.bytes <= s.limit_bytes))
+    select f from unnest(free) f join users_with_room u on u.id = f.user_id and u.project_id = f.project_id
+    where f.space_id is null
+      or exists (select from spaces_with_room s where s.id = f.space_id and s.user_id = f.user_id));
+  with reserved as (
+    delete from doomed_objects d
+    where d.storage_key = any(array(select f.storage_key from unnest(certain) f)) and d.claimed_until is null
+      and (d.storage_key, d.shelf) in (select f.storage_key, f.shelf from unnest(certain) f)
     returning d.storage_key)
-  select array_agg(storage_key) into reserved from kept;
-  stored := array(select f from unnest(candidates) f where f.storage_key = any(reserved));
+  select array_agg(storage_key) into kept from reserved;
+  certain := array(select f from unnest(certain) f where f.storage_key = any(kept));
 
   update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
-    from (select user_id, sum(size)::bigint as bytes, count(*) as files from unnest(stored) group by 1) added
-    where u.id = added.user_id and u.id = any(free_users);
+    from (select user_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
+    where u.id = added.user_id;
   update spaces s set used_bytes = s.used_bytes + added.bytes, file_count = s.file_count + added.files
-    from (select space_id, sum(size)::bigint as bytes, count(*) as files from unnest(stored) group by 1) added
-    where s.id = added.space_id and s.id = any(free_spaces);
-  insert into files select f.* from unnest(stored) f;
-  perform record_uploads(batch, stored);
+    from (select space_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
+    where s.id = added.space_id;
+  insert into files select f.* from unnest(certain) f;
+  perform record_uploads(batch, certain);
 
-  stored_ids := array(select f.id from unnest(stored) f);
-  return query
-    select e.ordinality, case when is_stored then 'stored' else 'passed over' end,
-      case when is_stored then blank.created_at end
+  free_ids := array(select f.id from unnest(free) f);
+  stored_ids := array(select f.id from unnest(certain) f);
+  for entry in
+    select e.value, e.ordinality, f as file, f.id as file_id
     from jsonb_array_elements(batch) with ordinality e
-    cross join lateral (select (e.value -> 'file' ->> 'id')::uuid = any(stored_ids) as is_stored) known;
+    cross join lateral jsonb_populate_record(blank, e.value -> 'file') f
+  loop
+    number := entry.ordinality;
+    outcome := 'passed over';
+    stored_at := null;
+    if entry.file_id = any(stored_ids) then
+      outcome := 'stored';
+      stored_at := blank.created_at;
+    elsif entry.file_id = any(free_ids) then
+      select stored.outcome, stored.stored_at into outcome, stored_at
+        from store_file(entry.file, entry.value ->> 'actor_type', (entry.value ->> 'actor_id')::uuid,
+          entry.value ->> 'actor_key_id', entry.value ->> 'ip_address', entry.value ->> 'user_agent') stored;
+    end if;
+    return next;
+  end loop;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.usage_bucket(bytes bigint)

@@ -31,7 +31,7 @@ export const newestFirst = (rows: Sql, { limit }: PageRequest): Sql => sql`
   select * from (${rows} order by created_at desc, id desc limit ${constantSql(pageMax + 1)}) newest
   limit ${limit + 1}`;
 
-/** The same of what a filter leaves over, which is best planned anew: how many that are depends on its values. */
+/** The same of what a filter leaves over: how many rows it has to look at depends on its values, and so does the best plan. */
 export const newestFiltered = (rows: Sql, { limit }: PageRequest): Sql => sql`
   ${rows} order by created_at desc, id desc limit ${limit + 1}`;
 

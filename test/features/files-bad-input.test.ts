@@ -150,6 +150,10 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       ['33 tags', { fields: { tags: Array.from({ length: 33 }, (_, nth) => `t${nth}`).join(',') } }],
       ['a tag of 65 characters', { fields: { tags: 'x'.repeat(65) } }],
       ['metadata over 16 KiB', { meta: { metadata: { a: 'x'.repeat(16_400) } } }],
+      [
+        'metadata over 16 KiB once its numbers are written out',
+        { meta: { metadata: { a: Array(60).fill(1e308) } } },
+      ],
       ['a classifier of 256 characters', { fields: { classifier: 'x'.repeat(256) } }],
       ['an unknown visibility', { fields: { visibility: 'PUBLIC' } }],
       ['both casings with different values', { meta: { space_id: uuid(1), spaceId: uuid(2) } }],

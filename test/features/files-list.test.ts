@@ -173,7 +173,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
           folder: awkward.replaceAll('/', ''),
           tags: [awkward.replaceAll(',', ''), 'null', '{}'],
           classifier: awkward,
-          metadata: { [awkward]: [awkward, null, 1e21, { '': true }] },
+          metadata: { [awkward]: [awkward, null, 1e21, -2.5e-300, '\\"1e+308'.repeat(200), { '': true }] },
         },
       });
       await service.api.put(`${path}/files/${body.file.id}`, tenant.key, { visibility: 'private' });

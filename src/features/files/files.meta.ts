@@ -94,9 +94,22 @@ export function folderOf(given: string, status: 400 | 422 = 422, path = 'folder'
 }
 
 function metadataOf(metadata: object): Record<string, unknown> {
-  if (Buffer.byteLength(JSON.stringify(metadata)) > metadataBytesMax)
-    throw fault('metadata', 'must be at most 16 KiB of JSON', 'maxLength');
+  const text = JSON.stringify(metadata);
+  if (Buffer.byteLength(text) + zerosIn(text) > metadataBytesMax)
+    throw fault('metadata', 'must be at most 16 KiB of JSON, numbers written without exponent', 'maxLength');
   return { ...metadata };
+}
+
+const textOrExponent = /"(?:[^"\\]|\\.)*"|e[+-](\d+)/g;
+
+/**
+ * How much longer JSON is where no number has an exponent. That is how PostgreSQL writes them: a file with nothing
+ * but 1e308 in its metadata would take 700 KB in every list, and a page of them 70 MB.
+ */
+function zerosIn(json: string): number {
+  let zeros = 0;
+  for (const [, exponent = '0'] of json.matchAll(textOrExponent)) zeros += Number(exponent);
+  return zeros;
 }
 
 const fault = (path: string, message: string, code: Issue['code']) => invalid(422, [{ path, message, code }]);

@@ -67,7 +67,7 @@ const jobJson = sql`
     'original_size', case j.status when 'done' then j.original_size end,
     'compressed_size', case j.status when 'done' then j.compressed_size end,
     'compression_ratio', case j.status when 'done'
-      then round(j.original_size::numeric / greatest(j.compressed_size, 1), 2) end,
+      then floor(j.original_size::float8 / greatest(j.compressed_size, 1) * 100 + 0.5) / 100 end,
     'format', case j.status when 'done' then j.format end, 'width', case j.status when 'done' then j.width end,
     'height', case j.status when 'done' then j.height end, 'error', case j.status when 'failed' then j.error end))::text`;
 
@@ -243,7 +243,7 @@ export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
       ${file.visibility}::text, ${file.shelf}::text, decode(${file.sha256}, 'hex'), now(), now())::files,
     ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 
-/** Many in one transaction, each with an outcome of its own, 'passed over' among them. */
+/** Many in one transaction, each with an outcome of its own; 'passed over' are those that would have to wait. */
 export const storeFiles = (commits: readonly { file: NewFile; audit: AuditStamp }[]): Sql => sql`
   select outcome, stored_at from store_files(${JSON.stringify(commits.map(batchEntry))}::jsonb) order by number`;
 
@@ -329,6 +329,11 @@ export const listFiles = (
     (array_agg(id) filter (where n = ${page.limit}::int))[1] as last_id
   from page`;
 
+/**
+ * A list of one space, or of a user's own level, is found by that alone and only then held against its owner: all
+ * of its files have the same one. With the owner among the conditions, PostgreSQL would go through all of the owner's
+ * files for a space with few.
+ */
 function foundFiles(
   projectId: string,
   userId: string,
@@ -336,11 +341,14 @@ function foundFiles(
   after: Sql,
   page: PageRequest,
 ): Sql {
-  const rows = sql`select * from files
-    where project_id = ${projectId} and user_id = ${userId}${conditionsOf(filter)}${after}`;
-  const { tags, classifier, mimeType, visibility } = filter;
-  const isFiltered = [tags, classifier, mimeType, visibility].some((value) => value !== undefined);
-  return isFiltered ? newestFiltered(rows, page) : newestFirst(rows, page);
+  const { space, tags, classifier, mimeType, visibility } = filter;
+  const owned = sql`project_id = ${projectId} and user_id = ${userId}`;
+  const found = sql`${conditionsOf(filter)}${after}`;
+  if ([tags, classifier, mimeType, visibility].some((value) => value !== undefined))
+    return newestFiltered(sql`select * from files where ${owned}${found}`, page);
+  if (space === 'all') return newestFirst(sql`select * from files where ${owned}${found}`, page);
+  const within = space === 'none' ? sql`user_id = ${userId}` : sql`true`;
+  return sql`select * from (${newestFirst(sql`select * from files where ${within}${found}`, page)}) found where ${owned}`;
 }
 
 function inSpace(space: SpaceFilter): Sql {

@@ -20,7 +20,7 @@ const FreeJson = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: 'Any JSON object of at most 16 KiB.',
+    description: 'Any JSON object of at most 16 KiB, numbers written without exponent.',
     examples: [{ order: 42 }],
   },
 );
