@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AuditStamp } from '../../src/contract/audit.ts';
 import { moveMisplaced } from '../../src/features/files/files.move.ts';
+import { compressImage } from '../../src/features/images/images.compress.ts';
+import { markDone } from '../../src/features/images/images.sql.ts';
+import { sha256 } from '../../src/kernel/secret.ts';
 import type { Api, Reply } from '../support/api.ts';
 import { rowsOf } from '../support/database.ts';
 import { hostileImages } from '../support/hostile-images.ts';
@@ -287,6 +291,54 @@ test('images: a visibility that changes while the image is compressed ends with 
   }
   await expectBalanced(service, apart.id);
 }, 180_000);
+
+test('images: a job whose tries are used up fails only where the original is still in its place', async () => {
+  const apart = await startTestPakhus({ ROLE: 'api' });
+  try {
+    const { id: projectId, key } = await createTenant(apart.api, await adminSession(apart.api));
+    const { id: userId } = await createUser(apart.api, key);
+    const original = await photo(300, 200);
+    const result = await sharp(original).webp().toBuffer();
+    const { deps } = apart.pakhus;
+    for (const { stored, ends } of [
+      { stored: result, ends: { status: 'done', compressed_size: result.length, width: 300 } },
+      { stored: original, ends: { status: 'failed', error: 'the store was away' } },
+    ]) {
+      const { body } = await send(apart.api, key, imagesOf(userId), original);
+      const { job_id: jobId, file_id: fileId } = body;
+      // As after a last try whose write was not confirmed.
+      await rowsOf(
+        apart.databaseUrl,
+        `update compression_jobs set attempts = 3, result_sha256 = '\\x${sha256(result).toString('hex')}',
+           compressed_size = ${result.length}, format = 'webp', width = 300, height = 200, error = 'the store was away'
+         where id = '${jobId}'`,
+      );
+      await deps.objects.put('private', `${projectId}/${fileId}`, stored, {
+        contentType: 'image/webp',
+        contentDisposition: 'attachment',
+      });
+      await compressImage(deps, { jobId, projectId, uploader: nobody }, never);
+      const { body: job } = await apart.api.get(`/project/jobs/${jobId}`, key);
+      expect(job).toMatchObject(ends);
+      // A try that was given up for lost comes back: it has no say any more.
+      const late = await deps.db.query(markDone(projectId, { id: jobId, attempts: 3 }, fileId, 'private'));
+      expect(late).toEqual([]);
+      expect((await apart.api.get(`/project/jobs/${jobId}`, key)).body).toEqual(job);
+    }
+  } finally {
+    await apart.stop();
+  }
+});
+
+const nobody: AuditStamp = {
+  action: 'job.failed',
+  projectId: null,
+  actorType: 'project',
+  actorId: null,
+  actorKeyId: null,
+  ipAddress: null,
+  userAgent: null,
+};
 
 test('images: kill -9 of the worker at any moment ends in done, once, with the sizes of the first original', async () => {
   const apart = await startTestPakhus({ ROLE: 'api', IMAGE_TIMEOUT_SECONDS: '3' });

@@ -4,7 +4,7 @@ import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reaper } from '../../src/features/files/files.jobs.ts';
+import { mover, reaper } from '../../src/features/files/files.jobs.ts';
 import { reap } from '../../src/features/files/files.reaper.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
@@ -69,6 +69,29 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await rename(`${folder}.away`, folder);
     });
   };
+
+  test('files.move: what a private file has on the public shelf goes, also while a worker has it on record', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const { body } = await upload(service.api, key, path, 'private');
+    const { id: fileId, storageKey } = body.file;
+    await objects().put('public', storageKey, Buffer.from('exposed'), meta);
+    await sql(`insert into doomed_objects (shelf, storage_key, file_id, due_at)
+      values ('public', '${storageKey}', '${fileId}', now() + interval '1 hour')`);
+    await outage(async () => {
+      await expect(mover.run(service.pakhus.deps, never)).resolves.toBeUndefined();
+    });
+    await mover.run(service.pakhus.deps, never);
+    expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
+    expect(await doomedOf(service, id)).toBe(1);
+    // The record stays for what may be written late, and is free again.
+    await objects().put('public', storageKey, Buffer.from('late'), meta);
+    await mover.run(service.pakhus.deps, never);
+    expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
+    expect(
+      await sql(`select from doomed_objects where file_id = '${fileId}' and claimed_until is null`),
+    ).toHaveLength(1);
+    await sql(`delete from doomed_objects where file_id = '${fileId}'`);
+  });
 
   test('files.reap: what is pending past its grace goes, on both shelves; within the grace it stays', async () => {
     const { id } = await tenantWithUser();

@@ -22,6 +22,7 @@ const tenantTables = [
  * one makes a visible diff.
  */
 const exceptions: Readonly<Record<string, string>> = {
+  'files.sql.ts claimExposed': 'the mover serves every project',
   'files.sql.ts claimAbandoned': 'asks of one object whether its own file, by its id, owns it',
   'files.sql.ts listOwned': 'the reaper serves every project: keys are checked against all of them',
   'stats.sql.ts deleteEmptyTotals': 'folding serves every project',

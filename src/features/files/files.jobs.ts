@@ -1,6 +1,6 @@
 // The periodic care for objects: orphans, unfinished uploads, and files on the wrong shelf.
 import { periodic } from '../../contract/job.ts';
-import { moveMisplaced } from './files.move.ts';
+import { clearExposed, moveMisplaced } from './files.move.ts';
 import { reap } from './files.reaper.ts';
 
 export const reaper = periodic({
@@ -20,6 +20,7 @@ export const mover = periodic({
   name: 'files.move',
   everySeconds: () => moveEverySeconds,
   async run(deps, signal) {
+    await clearExposed(deps);
     const moved = await moveMisplaced(deps, signal);
     if (moved > 0) deps.log.info({ moved }, 'files moved to the shelf of their visibility');
   },

@@ -7,6 +7,7 @@ import type { Shelf } from '../../platform/objects/object-store.ts';
 import { deliveryOf, isCompressed, type PlacedObject, waitForRemoval } from './files.objects.ts';
 import {
   claimAbandoned,
+  claimExposed,
   deleteClaimed,
   extendClaim,
   type FileRow,
@@ -17,10 +18,12 @@ import {
   otherShelf,
   postponeClaimed,
   postponeDoomed,
+  releaseExposed,
 } from './files.sql.ts';
 
 const leaseSeconds = 45;
 const claimSeconds = 30;
+const exposedSeconds = 120;
 const batchMax = 100;
 
 /** False when somebody else is at it, or the file has changed its mind or its bytes meanwhile. */
@@ -71,6 +74,26 @@ async function removeLeftBehind(deps: Deps, shelf: Shelf, key: string): Promise<
   } finally {
     clearInterval(renewal);
   }
+}
+
+/**
+ * Takes from the public shelf what a private file has there, whoever holds the record of it: an address that was
+ * closed must not open again because an image was in the works. Resolves to how many objects may have gone.
+ */
+export async function clearExposed(deps: Deps): Promise<number> {
+  if (!deps.objects.separatesPublic) return 0;
+  const rows = await deps.db.query<{ storage_key: string }>(claimExposed(exposedSeconds));
+  const keys = rows.map((row) => row.storage_key);
+  if (keys.length === 0) return 0;
+  const kept = await deps.objects.deleteMany('public', keys).catch((error: unknown) => {
+    deps.log.warn(
+      { err: error, objects: keys.length },
+      'private files are still public; it will be tried again',
+    );
+    return keys;
+  });
+  await deps.db.query(releaseExposed(keys));
+  return keys.length - kept.length;
 }
 
 /** Moves what a crash or an outage has left on the wrong shelf; resolves to how many. */

@@ -225,6 +225,22 @@ export const claimAbandoned = (shelf: Shelf, key: string, fileId: string, claimS
     and not exists (select from files f where f.id = ${fileId} and f.storage_key = ${key} and f.shelf = ${shelf})
   returning storage_key`;
 
+/**
+ * What private files have on the public shelf while a worker's record of it is not due: the worker may be about to
+ * write there, or have died. It is claimed so that no move brings a file there meanwhile. Of every project.
+ */
+export const claimExposed = (claimSeconds: number): Sql => sql`
+  update doomed_objects d set claimed_until = now() + make_interval(secs => ${claimSeconds})
+  from files f
+  where d.shelf = 'public' and d.due_at > now() and (d.claimed_until is null or d.claimed_until <= now())
+    and f.id = d.file_id and f.storage_key = d.storage_key and f.shelf = 'private' and f.visibility = 'private'
+  returning d.storage_key`;
+
+/** The record stays: what is written late is found by it. */
+export const releaseExposed = (keys: readonly string[]): Sql => sql`
+  update doomed_objects set claimed_until = null
+  where shelf = 'public' and storage_key = any(${keys}::text[]) and due_at > now()`;
+
 /** Whoever deletes a claimed object may take longer than the claim lasts. */
 export const extendClaim = (key: string, shelf: Shelf, claimSeconds: number): Sql => sql`
   update doomed_objects set claimed_until = now() + make_interval(secs => ${claimSeconds})

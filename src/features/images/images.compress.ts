@@ -2,7 +2,8 @@
 //
 // The result is noted on the job's row before it takes the original's place. A try that is cut short at any
 // line is followed by another, which sees from the object itself how far the last one got: the original is
-// compressed, a noted result is only acknowledged, and nothing is ever compressed twice.
+// compressed, a noted result is only acknowledged, and nothing is ever compressed twice. Nor does a job fail whose
+// result may have been written: when its tries are used up, it is looked at once more.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -17,12 +18,13 @@ import { compressedMetaOf, keepReserved, type PlacedObject, reserveRewrite } fro
 import type { CompressionOrder } from './images.service.ts';
 import {
   claimJob,
-  findShelf,
+  findProgress,
   type JobResult,
   markDone,
   markFailed,
   markPending,
   noteResult,
+  type ProgressRow,
   type WorkRow,
 } from './images.sql.ts';
 import { inWorkFolder } from './images.workspace.ts';
@@ -32,8 +34,7 @@ export async function compressImage(deps: Deps, order: CompressionOrder, signal:
   const [job] = await deps.db.query<WorkRow>(claimJob(projectId, jobId));
   // The file is gone, or an earlier try has finished after all.
   if (!job) return;
-  if (job.attempts > deps.settings.IMAGE_MAX_ATTEMPTS)
-    return fail(deps, order, 'The image could not be compressed: every try was cut short');
+  if (isUsedUp(deps, job) && job.result_sha256 === null) return fail(deps, order, job, lastReasonOf(job));
   await inWorkFolder(async (folder) => {
     try {
       await attempt(deps, projectId, job, folder, signal);
@@ -42,6 +43,13 @@ export async function compressImage(deps: Deps, order: CompressionOrder, signal:
     }
   });
 }
+
+/** Tries beyond those that may be made only look how far the others got. */
+const isUsedUp = ({ settings }: Deps, { attempts }: WorkRow): boolean =>
+  attempts > settings.IMAGE_MAX_ATTEMPTS;
+
+const lastReasonOf = ({ error }: WorkRow): string =>
+  error ?? 'The image could not be compressed: every try was cut short';
 
 async function attempt(
   deps: Deps,
@@ -52,11 +60,12 @@ async function attempt(
 ): Promise<void> {
   const input = join(folder, 'input');
   const found = await download(deps, job, input, signal);
-  if (found.equals(job.file_sha256))
+  if (found.equals(job.file_sha256)) {
+    if (isUsedUp(deps, job)) throw new ImageRefused(lastReasonOf(job));
     await replaceOriginal(deps, projectId, job, input, join(folder, 'output'), signal);
-  else if (!job.result_sha256?.equals(found))
+  } else if (!job.result_sha256?.equals(found))
     throw new ImageRefused('The stored object is not the image that was uploaded');
-  const [done] = await deps.db.query(markDone(projectId, job.id, job.file_id, job.shelf));
+  const [done] = await deps.db.query(markDone(projectId, job, job.file_id, job.shelf));
   if (done) return;
   await abandonObject(deps, objectOf(job));
   throw new FileMoved();
@@ -101,7 +110,7 @@ async function replaceOriginal(
   const result: JobResult = { ...image, sha256: await sha256Of(output) };
   const object = objectOf(job);
   if (!(await reserveRewrite(deps, object))) throw new FileMoved();
-  const [noted] = await deps.db.query(noteResult(projectId, job.id, job.shelf, result));
+  const [noted] = await deps.db.query(noteResult(projectId, job, job.shelf, result));
   if (!noted) {
     await abandonObject(deps, object);
     throw new FileMoved();
@@ -128,25 +137,22 @@ async function settleFailure(
   signal: AbortSignal,
 ): Promise<void> {
   const { jobId, projectId } = order;
-  if (error instanceof ImageRefused) return fail(deps, order, error.message);
-  // A try does not count that a graceful stop has cut short, or a move: nothing is wrong with the image.
-  const excused = signal.aborted || error instanceof FileMoved || (await hasMoved(deps, projectId, job));
-  if (!excused && job.attempts >= deps.settings.IMAGE_MAX_ATTEMPTS)
-    return fail(deps, order, publicReason(error));
-  await deps.db.query(markPending(projectId, jobId, excused ? job.attempts - 1 : job.attempts));
+  if (error instanceof ImageRefused) return fail(deps, order, job, error.message);
+  const [progress] = await deps.db.query<ProgressRow>(findProgress(projectId, jobId));
+  // A try does not count that a graceful stop has cut short, or a move, which may have taken the object from under
+  // the worker's hands: nothing is wrong with the image.
+  const excused = signal.aborted || error instanceof FileMoved || progress?.shelf !== job.shelf;
+  const isLast = !excused && job.attempts >= deps.settings.IMAGE_MAX_ATTEMPTS;
+  if (isLast && !progress?.result_noted) return fail(deps, order, job, publicReason(error));
+  const tries = excused ? job.attempts - 1 : job.attempts;
+  await deps.db.query(markPending(projectId, job, tries, publicReason(error)));
   deps.log.warn({ err: error, job_id: jobId, attempts: job.attempts }, 'an image job will be tried again');
   throw error;
 }
 
-/** Then its object may have gone from under the worker's hands. */
-async function hasMoved(deps: Deps, projectId: string, job: WorkRow): Promise<boolean> {
-  const [file] = await deps.db.query<{ shelf: string }>(findShelf(projectId, job.file_id));
-  return file?.shelf !== job.shelf;
-}
-
 const publicReason = (error: unknown): string =>
   error instanceof PakhusError
-    ? 'The object store did not answer'
+    ? 'The image could not be read or written: a part of the service was away'
     : error instanceof Error
       ? error.message.slice(0, 300)
       : 'The image could not be compressed';
@@ -154,12 +160,11 @@ const publicReason = (error: unknown): string =>
 async function fail(
   deps: Deps,
   { jobId, projectId, uploader }: CompressionOrder,
+  job: WorkRow,
   reason: string,
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    const [failed] = await tx.query<{ file_id: string; user_id: string }>(
-      markFailed(projectId, jobId, reason),
-    );
+    const [failed] = await tx.query<{ file_id: string; user_id: string }>(markFailed(projectId, job, reason));
     if (!failed) return;
     await recordAudit(tx, withAction(uploader, 'job.failed'), {
       resourceType: 'job',

@@ -61,12 +61,18 @@ export interface JobResult {
   readonly sha256: Buffer;
 }
 
+/** The try that the job is in, so that one which was given up for lost has no say any more. */
+type Try = Pick<WorkRow, 'id' | 'attempts'>;
+
+const isAt = ({ id, attempts }: Try): Sql =>
+  sql`j.id = ${id} and j.attempts = ${attempts} and j.status = 'processing'`;
+
 /** Nothing when the file is gone or has moved to another shelf: then its object must not be written. */
-export const noteResult = (projectId: string, jobId: string, shelf: Shelf, result: JobResult): Sql => sql`
+export const noteResult = (projectId: string, at: Try, shelf: Shelf, result: JobResult): Sql => sql`
   update compression_jobs j set result_sha256 = ${result.sha256}, compressed_size = ${result.bytes},
     format = ${result.format}, width = ${result.width}, height = ${result.height}, updated_at = now()
   from files f
-  where j.project_id = ${projectId} and j.id = ${jobId} and f.id = j.file_id and f.project_id = j.project_id
+  where j.project_id = ${projectId} and ${isAt(at)} and f.id = j.file_id and f.project_id = j.project_id
     and f.shelf = ${shelf}
   returning j.id`;
 
@@ -74,28 +80,37 @@ export const noteResult = (projectId: string, jobId: string, shelf: Shelf, resul
  * The file owns its new object: done, and off the record, in one step. Nothing when the file is gone or has
  * moved; its row is locked, so that a move either comes before or sees the job done.
  */
-export const markDone = (projectId: string, jobId: string, fileId: string, shelf: Shelf): Sql => sql`
+export const markDone = (projectId: string, at: Try, fileId: string, shelf: Shelf): Sql => sql`
   with held as (
     select id, storage_key from files
     where id = ${fileId} and project_id = ${projectId} and shelf = ${shelf} for no key update),
   done as (
     update compression_jobs j set status = 'done', error = null, updated_at = now()
     from held f
-    where j.project_id = ${projectId} and j.id = ${jobId} and f.id = j.file_id
+    where j.project_id = ${projectId} and ${isAt(at)} and f.id = j.file_id
     returning j.id, f.storage_key),
   kept as (delete from doomed_objects d using done where d.storage_key = done.storage_key and d.shelf = ${shelf}
     and d.claimed_until is null)
   select id from done`;
 
-export const findShelf = (projectId: string, fileId: string): Sql => sql`
-  select shelf from files where id = ${fileId} and project_id = ${projectId}`;
+/** Where the file is now, and whether its original may have been replaced already. */
+export interface ProgressRow {
+  readonly shelf: Shelf;
+  readonly result_noted: boolean;
+}
 
-export const markPending = (projectId: string, jobId: string, attempts: number): Sql => sql`
-  update compression_jobs set status = 'pending', attempts = ${attempts}, updated_at = now()
-  where project_id = ${projectId} and id = ${jobId} and status = 'processing'`;
+export const findProgress = (projectId: string, jobId: string): Sql => sql`
+  select f.shelf, j.result_sha256 is not null as result_noted
+  from compression_jobs j join files f on f.id = j.file_id and f.project_id = j.project_id
+  where j.project_id = ${projectId} and j.id = ${jobId}`;
 
-export const markFailed = (projectId: string, jobId: string, error: string): Sql => sql`
-  update compression_jobs set status = 'failed', error = ${error}, compressed_size = null, format = null,
+/** `tries` is how many have been used up; the reason is kept in case no other comes. */
+export const markPending = (projectId: string, at: Try, tries: number, reason: string): Sql => sql`
+  update compression_jobs j set status = 'pending', attempts = ${tries}, error = ${reason}, updated_at = now()
+  where j.project_id = ${projectId} and ${isAt(at)}`;
+
+export const markFailed = (projectId: string, at: Try, error: string): Sql => sql`
+  update compression_jobs j set status = 'failed', error = ${error}, compressed_size = null, format = null,
     width = null, height = null, result_sha256 = null, updated_at = now()
-  where project_id = ${projectId} and id = ${jobId} and status in ('pending', 'processing')
-  returning file_id, user_id`;
+  where j.project_id = ${projectId} and ${isAt(at)}
+  returning j.file_id, j.user_id`;

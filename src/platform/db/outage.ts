@@ -7,11 +7,16 @@ export const explainOutage = (error: unknown): unknown =>
     ? outage('database', 'The database is not available right now: try again in a moment', error)
     : error;
 
-/** SQLSTATE classes 08 (connection), 53 (resources) and 57P0x (shut down), and what sockets say. */
+/**
+ * SQLSTATE classes 08 (connection), 28 (not let in), 53 (resources) and 57 (stopped), a database that is read only,
+ * not there or closed, as happens while another server takes over, and what sockets say.
+ */
 function isLostConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string')
-    return /^(08|53|57P0|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|EACCES)/.test(code);
+    return /^(08|28|53|57|25006|3D000|55000|EMFILE|ENETUNREACH|EADDRNOTAVAIL|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|EACCES)/.test(
+      code,
+    );
   return /connection|timeout|terminated|not queryable/i.test(error.message);
 }

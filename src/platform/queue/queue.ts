@@ -10,7 +10,7 @@ export interface QueueOptions {
   /** Tries beyond the first; the wait between them grows. */
   readonly retriesMax: number;
   readonly retryDelaySeconds: number;
-  /** A job that has been running for longer has lost its worker and is given to another. */
+  /** A job that was not heard of for longer has lost its worker and is given to another. */
   readonly lostAfterSeconds: number;
 }
 
@@ -65,7 +65,7 @@ export async function openQueue(
     async work(name, concurrency, handler) {
       stopListening ??= await db.listen(channel, bell.ring);
       for (let n = 0; n < concurrency; n += 1)
-        loops.push(workLoop(boss, log, name, bell, stopping.signal, handler));
+        loops.push(workLoop(boss, log, name, bell, stopping.signal, renewed(db, log, queues, name, handler)));
     },
     async stop() {
       stopping.abort(new Error('Pakhus is stopping'));
@@ -87,7 +87,7 @@ async function workLoop<Data>(
   name: string,
   bell: Bell,
   stopping: AbortSignal,
-  handler: (data: Data, signal: AbortSignal) => Promise<void>,
+  handler: JobHandler<Data>,
 ): Promise<void> {
   while (!stopping.aborted) {
     const heard = bell.count();
@@ -106,17 +106,45 @@ async function runJob<Data>(
   boss: PgBoss,
   name: string,
   job: PgBoss.Job<Data>,
-  handler: (data: Data, signal: AbortSignal) => Promise<void>,
+  handler: JobHandler<Data>,
   stopping: AbortSignal,
 ): Promise<void> {
   try {
-    await handler(job.data, stopping);
+    await handler(job, stopping);
   } catch (error) {
     await boss.fail(name, job.id, { message: error instanceof Error ? error.message : String(error) });
     return;
   }
   await boss.complete(name, job.id);
 }
+
+type JobHandler<Data> = (job: PgBoss.Job<Data>, stopping: AbortSignal) => Promise<void>;
+
+/** Says now and then that the job still has its worker: one that takes long must not be given to a second. */
+function renewed<Data>(
+  db: Database,
+  log: Logger,
+  queues: readonly QueueOptions[],
+  name: string,
+  handler: (data: Data, signal: AbortSignal) => Promise<void>,
+): JobHandler<Data> {
+  const { lostAfterSeconds = 60 } = queues.find((queue) => queue.name === name) ?? {};
+  return async ({ id, data }, stopping) => {
+    const renewal = setInterval(
+      () => {
+        db.query(renewJob(name, id)).catch((error: unknown) => {
+          log.warn({ err: error, queue: name, job_id: id }, 'a job could not say that it is under way');
+        });
+      },
+      (lostAfterSeconds * 1000) / 3,
+    );
+    await handler(data, stopping).finally(() => clearInterval(renewal));
+  };
+}
+
+/** pg-boss counts from the start of a try, and has no word for a worker that is still at it. */
+const renewJob = (name: string, id: string): Sql =>
+  sql`update pgboss.job set started_on = now() where name = ${name} and id = ${id}::uuid and state = 'active'`;
 
 /** Wakes everyone who waits for work. */
 interface Bell {
