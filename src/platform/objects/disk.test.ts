@@ -1,5 +1,5 @@
 // What only the disk store can get wrong: its layout, its durability steps and a disk that fails.
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -38,6 +38,16 @@ describe('disk store', () => {
     expect((await stat(file)).mode & 0o444).toBe(0o444);
     expect(await readdir(path.join(root, 'public/project'))).toEqual(['deep']);
   });
+
+  it.each([undefined, { start: 1, end: (4 << 20) - 2 }])(
+    'says so when an object turns out shorter than it was, instead of ending as if it were whole',
+    async (range) => {
+      await store.put('public', 'p/f', long(), meta);
+      const stream = await store.get('public', 'p/f', range);
+      await truncate(path.join(root, 'public/p/f'), 3 << 20);
+      await expect(stream.toArray()).rejects.toMatchObject(unavailable);
+    },
+  );
 
   it('signs URLs below its path that expire by its clock', () => {
     const url = store.downloadUrl('private', 'p/f', {

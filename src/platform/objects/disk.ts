@@ -33,22 +33,30 @@ const createFlags = O_WRONLY | O_CREAT | O_EXCL;
 /** A body of at most this size is written in one go. */
 const pieceBytes = 1 << 19;
 const readBytes = 256 << 10;
-/** Makes a disk that fails in the middle of a read an outage as well, with no stream in between. */
-const faultTellingFs = {
-  open: fs.open,
-  close: fs.close,
-  read: (
+type ReadCallback = (error: Error | null, bytesRead: number, buffer: NodeJS.ArrayBufferView) => void;
+
+/**
+ * Makes a disk that fails in the middle of a read an outage as well, with no stream in between; so is a file that
+ * ends before `bytes` of it were read: whoever was promised them must not take what follows for the rest.
+ */
+function faultTellingFs(bytes: number) {
+  let missing = bytes;
+  const read = (
     fd: number,
     buffer: NodeJS.ArrayBufferView,
     offset: number,
     length: number,
     position: fs.ReadPosition | null,
-    done: (error: Error | null, bytesRead: number, buffer: NodeJS.ArrayBufferView) => void,
+    done: ReadCallback,
   ) =>
-    fs.read(fd, buffer, offset, length, position, (error, bytesRead) =>
-      done(error && outage('storage', 'The object folder failed at get', error), bytesRead, buffer),
-    ),
-};
+    fs.read(fd, buffer, offset, length, position, (failed, bytesRead) => {
+      missing -= bytesRead;
+      const error =
+        failed ?? (bytesRead === 0 && missing > 0 ? new Error('the file is shorter than it was') : null);
+      done(error && outage('storage', 'The object folder failed at get', error), bytesRead, buffer);
+    });
+  return { open: fs.open, close: fs.close, read };
+}
 const knownFoldersMax = 100_000;
 const deletesAtOnce = 8;
 
@@ -237,10 +245,10 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
         async () => {
           signal?.throwIfAborted();
           if (range) assertRange(range);
-          const fd = await openObject(pathOf(shelf, key), range?.etag);
+          const { fd, bytes } = await openObject(pathOf(shelf, key), range?.etag);
           return fs.createReadStream('', {
             fd,
-            fs: faultTellingFs,
+            fs: faultTellingFs(range ? Math.min(range.end + 1, bytes) - range.start : bytes),
             highWaterMark: readBytes,
             ...(range ? { start: range.start, end: range.end } : {}),
             ...(signal ? { signal } : {}),
@@ -355,11 +363,12 @@ async function guard<T>(what: string, run: () => Promise<T>, isCallers?: () => b
   }
 }
 
-async function openObject(target: string, etag?: string): Promise<number> {
+async function openObject(target: string, etag?: string): Promise<{ fd: number; bytes: number }> {
   try {
     const fd = await openFd(target, O_RDONLY);
     const stats = fs.fstatSync(fd, { bigint: true });
-    if (stats.isFile() && (etag === undefined || etagOf(stats) === etag)) return fd;
+    if (stats.isFile() && (etag === undefined || etagOf(stats) === etag))
+      return { fd, bytes: Number(stats.size) };
     closeQuietly(fd);
   } catch (error) {
     if (!isAbsent(error)) throw error;
