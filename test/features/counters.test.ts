@@ -202,6 +202,44 @@ describe.skipIf(!redisUrl)('counters on Redis', () => {
     expect(book.applications).toHaveLength(2);
   });
 
+  test('a Redis that comes back with older data makes nothing count twice, and is counted in again', async () => {
+    const installation = randomUUID();
+    const redis = await open();
+    const keys = () => redis.keys(`pakhus:count:{${installation}}*`);
+    const project = randomUUID();
+    const book = ledger();
+    const counters = countersOn(redis, installation);
+    const count = async (requests: number) => {
+      counters.add(keysOf(project), { requests });
+      await new Promise<void>((resolve) => counters.whenSent(resolve));
+    };
+    await count(3);
+    await vi.waitFor(async () => expect(await keys()).toHaveLength(3));
+    const snapshot = await Promise.all(
+      (await keys()).map(async (key) => ({ key, value: await redis.dumpBuffer(key) })),
+    );
+    await counters.drain(book.apply);
+    for (const requests of [4, 5]) {
+      await count(requests);
+      await counters.drain(book.apply);
+    }
+    expect(book.sumOf(project).requests).toBe(12);
+    for (const { key, value } of snapshot) await redis.restore(key, 0, value as Buffer, 'REPLACE');
+    for (const requests of [6, 7, 8]) {
+      await count(requests);
+      await counters.drain(book.apply);
+    }
+    await vi.waitFor(async () => {
+      await counters.drain(book.apply);
+      expect(book.sumOf(project).requests).toBe(33);
+    });
+    // In Redis, not only in this process.
+    await count(9);
+    await vi.waitFor(async () => expect(await redis.exists(`pakhus:count:{${installation}}:live`)).toBe(1));
+    await counters.close(book.apply);
+    expect(book.sumOf(project).requests).toBe(42);
+  });
+
   test('two instances and a restart: totals equal the requests sent, exactly', async () => {
     const first = await startTestPakhus({ REDIS_URL: redisUrl ?? '' });
     try {

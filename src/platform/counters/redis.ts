@@ -5,7 +5,8 @@
 // instance has a number, and Redis applies the numbers in order and each once: after a lost connection whatever
 // has no answer is simply sent again. To drain, the live hash is renamed to a batch, which is deleted only after
 // it was applied, by whichever instance comes first. While Redis is away counts stay in this process, and are
-// drained from there.
+// drained from there. A Redis that comes back with older data knows less than it has answered: the batch that it
+// has again bears the name it had, and is folded once; what it never answered is sent under a new series of numbers.
 import { newId } from '../../kernel/id.ts';
 import { atEndOfTurn } from '../../kernel/turn.ts';
 import type { Logger } from '../log.ts';
@@ -22,20 +23,26 @@ import {
   Tallies,
 } from './counters.ts';
 
-/** A number that came before is skipped; one that comes too early waits for those before it. */
+/**
+ * A number that came before is skipped; one that comes too early waits for those before it. The first count of a
+ * live hash names the batch that it will be.
+ */
 const countScript = `
 local last = tonumber(redis.call('GET', KEYS[1]) or '-1')
 local number = tonumber(ARGV[1])
 if number <= last then return 0 end
 if last >= 0 and number > last + 1 then return redis.error_reply('GAP') end
-for at = 2, #ARGV, 2 do redis.call('HINCRBY', KEYS[2], ARGV[at], ARGV[at + 1]) end
+if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('SET', KEYS[3], ARGV[2]) end
+for at = 3, #ARGV, 2 do redis.call('HINCRBY', KEYS[2], ARGV[at], ARGV[at + 1]) end
 redis.call('SET', KEYS[1], number, 'EX', 86400)
 return 1`;
 
 const sealScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then
-  redis.call('RENAME', KEYS[1], KEYS[2])
-  redis.call('SADD', KEYS[3], ARGV[1])
+  local name = redis.call('GET', KEYS[2]) or ARGV[2]
+  redis.call('RENAME', KEYS[1], ARGV[1] .. name)
+  redis.call('DEL', KEYS[2])
+  redis.call('SADD', KEYS[3], name)
 end
 return redis.call('SMEMBERS', KEYS[3])`;
 
@@ -60,8 +67,11 @@ export interface RedisCountersOptions {
 export function redisCounters({ redis, installation, fallback, log }: RedisCountersOptions): Counters {
   // The braces keep the keys of one installation on one node of a cluster.
   const prefix = `pakhus:count:{${installation}}`;
-  const [live, batches, seen] = [`${prefix}:live`, `${prefix}:batches`, `${prefix}:seen:${newId()}`];
-  const batchKey = (id: string) => `${prefix}:batch:${id}`;
+  const [live, liveName, batches] = [`${prefix}:live`, `${prefix}:live-name`, `${prefix}:batches`];
+  const batchKey = (name: string) => `${prefix}:batch:${name}`;
+  /** Of this instance; another after a Redis has forgotten what it answered. */
+  let series = newId();
+  const seen = () => `${prefix}:seen:${series}`;
   /** Sent, and not known to be counted; in the order of their numbers. */
   const unanswered = new Map<number, Sending>();
   let nextNumber = 0;
@@ -73,7 +83,16 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
 
   const evalCount = (number: number, sending: Sending) =>
     redis
-      .eval(countScript, 2, seen, live, number, ...sending.flatMap(fieldsOf))
+      .eval(
+        countScript,
+        3,
+        seen(),
+        live,
+        liveName,
+        number,
+        `${series}:${number}`,
+        ...sending.flatMap(fieldsOf),
+      )
       .then(() => unanswered.delete(number));
 
   const send = (sending: Sending) => {
@@ -104,17 +123,35 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
   };
 
   /** Sends again, one by one and in order, what may or may not have been counted. */
-  const recover = async () => {
-    while (inFlight.size > 0) await Promise.all(inFlight);
+  const resend = async () => {
     for (const [number, sending] of [...unanswered]) await evalCount(number, sending);
+  };
+
+  const recover = async (apply: ApplyBatch) => {
+    while (inFlight.size > 0) await Promise.all(inFlight);
+    await resend().catch(async (error: unknown) => {
+      if (!isGap(error)) throw error;
+      log.warn({}, 'Redis has come back with older data');
+      // Nothing new may join the counts that it has again: they are folded already.
+      await drainShared(apply);
+      series = newId();
+      await resend();
+    });
     if (troubled) log.info({}, 'Redis is back: counts are shared again');
     troubled = false;
   };
 
   const drainShared = async (apply: ApplyBatch) => {
-    const id = newId();
-    const ids = (await redis.eval(sealScript, 3, live, batchKey(id), batches, id)) as string[];
-    for (const sealed of ids) {
+    const names = (await redis.eval(
+      sealScript,
+      3,
+      live,
+      liveName,
+      batches,
+      batchKey(''),
+      newId(),
+    )) as string[];
+    for (const sealed of names) {
       const rows = rowsOf(await redis.hgetall(batchKey(sealed)));
       for (const batch of batchesOf(sealed, rows)) await apply(batch);
       await redis.multi().del(batchKey(sealed)).srem(batches, sealed).exec();
@@ -125,14 +162,14 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
   const drainRedis = async (apply: ApplyBatch): Promise<boolean> => {
     if (redis.status !== 'ready') return false;
     let applyFailure: unknown = null;
+    const applyNoting: ApplyBatch = (batch) =>
+      apply(batch).catch((error: unknown) => {
+        applyFailure = error;
+        throw error;
+      });
     try {
-      if (troubled) await recover();
-      await drainShared((batch) =>
-        apply(batch).catch((error: unknown) => {
-          applyFailure = error;
-          throw error;
-        }),
-      );
+      if (troubled) await recover(applyNoting);
+      await drainShared(applyNoting);
       return true;
     } catch (error) {
       if (applyFailure !== null) throw applyFailure;
@@ -164,7 +201,7 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
         await new Promise((resolve) => setTimeout(resolve, closingPauseMs));
         drained = await drainRedis(apply);
       }
-      if (drained) await redis.del(seen).catch(() => undefined);
+      if (drained) await redis.del(seen()).catch(() => undefined);
       // Redis went away with these and is still away: what it may have counted is most likely gone with it.
       for (const sending of unanswered.values()) keepHere(sending);
       unanswered.clear();
@@ -172,6 +209,8 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
     },
   };
 }
+
+const isGap = (error: unknown): boolean => error instanceof Error && /\bGAP\b/.test(error.message);
 
 const keyFieldsOf = ({ projectId, subjectId, day }: CountRow) => ({ projectId, subjectId, day });
 
