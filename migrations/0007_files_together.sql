@@ -90,9 +90,8 @@ begin
   free_ids := array(select f.id from unnest(free) f);
   stored_ids := array(select f.id from unnest(certain) f);
   for entry in
-    select e.value, e.ordinality, f as file, f.id as file_id
+    select e.value, e.ordinality, (e.value -> 'file' ->> 'id')::uuid as file_id
     from jsonb_array_elements(batch) with ordinality e
-    cross join lateral jsonb_populate_record(blank, e.value -> 'file') f
   loop
     number := entry.ordinality;
     outcome := 'passed over';
@@ -102,8 +101,9 @@ begin
       stored_at := blank.created_at;
     elsif entry.file_id = any(free_ids) then
       select stored.outcome, stored.stored_at into outcome, stored_at
-        from store_file(entry.file, entry.value ->> 'actor_type', (entry.value ->> 'actor_id')::uuid,
-          entry.value ->> 'actor_key_id', entry.value ->> 'ip_address', entry.value ->> 'user_agent') stored;
+        from store_file(jsonb_populate_record(blank, entry.value -> 'file'), entry.value ->> 'actor_type',
+          (entry.value ->> 'actor_id')::uuid, entry.value ->> 'actor_key_id', entry.value ->> 'ip_address',
+          entry.value ->> 'user_agent') stored;
     end if;
     return next;
   end loop;

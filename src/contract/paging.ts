@@ -23,15 +23,20 @@ export function afterCursor(deps: Deps, list: string, cursor: string | undefined
 export const afterPosition = ([createdAt, id]: Position): Sql =>
   sql` and (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`;
 
+const largestPage = constantSql(pageMax + 1);
+
 /**
  * One row more than the page holds, to know whether another page follows. A limit that is a parameter tells
  * PostgreSQL nothing: fearing that it is large, it plans the statement anew for every call. The inner one is known.
  */
 export const newestFirst = (rows: Sql, { limit }: PageRequest): Sql => sql`
-  select * from (${rows} order by created_at desc, id desc limit ${constantSql(pageMax + 1)}) newest
+  select * from (${rows} order by created_at desc, id desc limit ${largestPage}) newest
   limit ${limit + 1}`;
 
-/** The same of what a filter leaves over: how many rows it has to look at depends on its values, and so does the best plan. */
+/**
+ * The same of what a filter leaves over: how many rows it has to look at depends on its values, and so does the best
+ * plan.
+ */
 export const newestFiltered = (rows: Sql, { limit }: PageRequest): Sql => sql`
   ${rows} order by created_at desc, id desc limit ${limit + 1}`;
 

@@ -3,8 +3,10 @@
 // leaves one owned object, and at most one other that the reaper knows of. A shelf is written by a move or
 // cleared by a removal, never both at once: a late removal would take a file that has come back.
 import type { Deps } from '../../contract/deps.ts';
+import { whileRenewed } from '../../kernel/lease.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
 import { deliveryOf, isCompressed, type PlacedObject, waitForRemoval } from './files.objects.ts';
+import { deleteOrphans } from './files.reaper.ts';
 import {
   claimAbandoned,
   claimExposed,
@@ -32,15 +34,11 @@ export async function moveFile(deps: Deps, projectId: string, file: FileRow): Pr
   const key = file.storage_key;
   const [reserved] = await deps.db.query(insertDoomedCopy(to, key, file.id, leaseSeconds));
   if (!reserved) return false;
-  const renewal = setInterval(
-    () => void deps.db.query(postponeDoomed(key, to, leaseSeconds)).catch(() => undefined),
-    (leaseSeconds * 1000) / 3,
+  await whileRenewed(
+    leaseSeconds,
+    () => deps.db.query(postponeDoomed(key, to, leaseSeconds)),
+    () => deps.objects.copy(otherShelf(to), to, key, deliveryOf(file)),
   );
-  try {
-    await deps.objects.copy(otherShelf(to), to, key, deliveryOf(file));
-  } finally {
-    clearInterval(renewal);
-  }
   const moved = await deps.db.transaction(async (tx) => {
     await tx.query(holdFile(projectId, file.id));
     return tx.query(markMoved(projectId, file.id, to, isCompressed(file), claimSeconds));
@@ -61,39 +59,29 @@ export async function abandonObject(deps: Deps, { shelf, key, fileId }: PlacedOb
 
 /** Holds the claim as long as the removal lasts. */
 async function removeLeftBehind(deps: Deps, shelf: Shelf, key: string): Promise<void> {
-  const renewal = setInterval(
-    () => void deps.db.query(extendClaim(key, shelf, claimSeconds)).catch(() => undefined),
-    (claimSeconds * 1000) / 3,
-  ).unref();
-  try {
+  const remove = async () => {
     await deps.objects.delete(shelf, key);
     await deps.db.query(deleteClaimed(shelf, [key]));
+  };
+  try {
+    await whileRenewed(claimSeconds, () => deps.db.query(extendClaim(key, shelf, claimSeconds)), remove);
   } catch (error) {
     deps.log.warn({ err: error, key }, 'an object was left to the reaper');
     await deps.db.query(postponeClaimed(shelf, [key])).catch(() => undefined);
-  } finally {
-    clearInterval(renewal);
   }
 }
 
 /**
  * Takes from the public shelf what a private file has there, whoever holds the record of it: an address that was
- * closed must not open again because an image was in the works. Resolves to how many objects may have gone.
+ * closed must not open again because an image was in the works.
  */
-export async function clearExposed(deps: Deps): Promise<number> {
-  if (!deps.objects.separatesPublic) return 0;
+export async function clearExposed(deps: Deps): Promise<void> {
+  if (!deps.objects.separatesPublic) return;
   const rows = await deps.db.query<{ storage_key: string }>(claimExposed(exposedSeconds));
+  if (rows.length === 0) return;
   const keys = rows.map((row) => row.storage_key);
-  if (keys.length === 0) return 0;
-  const kept = await deps.objects.deleteMany('public', keys).catch((error: unknown) => {
-    deps.log.warn(
-      { err: error, objects: keys.length },
-      'private files are still public; it will be tried again',
-    );
-    return keys;
-  });
+  await deleteOrphans(deps, 'public', keys);
   await deps.db.query(releaseExposed(keys));
-  return keys.length - kept.length;
 }
 
 /** Moves what a crash or an outage has left on the wrong shelf; resolves to how many. */

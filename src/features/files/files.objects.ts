@@ -2,6 +2,7 @@
 import type { Deps } from '../../contract/deps.ts';
 import { batched } from '../../kernel/batch.ts';
 import { isoOf } from '../../kernel/clock.ts';
+import { whileRenewed } from '../../kernel/lease.ts';
 import { contentDisposition } from '../../kernel/media-type.ts';
 import { waitAtMost } from '../../kernel/patience.ts';
 import type { Database } from '../../platform/db/postgres.ts';
@@ -39,15 +40,17 @@ export function createReservations(db: Database, graceSeconds: number): ReserveO
   );
 }
 
-/** An honest upload may take longer than the grace; its record is moved on as long as it lasts. */
-export function keepReserved(deps: Deps, { key, shelf }: PlacedObject): NodeJS.Timeout {
+/** An honest upload may take longer than the grace; its record is moved on as long as `work` lasts. */
+export function whileReserved<Result>(
+  deps: Deps,
+  { key, shelf }: PlacedObject,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const graceSeconds = deps.settings.REAPER_GRACE_SECONDS;
-  const renew = () => {
-    deps.db.query(postponeDoomed(key, shelf, graceSeconds)).catch((error: unknown) => {
-      deps.log.warn({ err: error, key }, 'the record of an upload was not renewed');
-    });
-  };
-  return setInterval(renew, (graceSeconds * 1000) / 3).unref();
+  const renew = () => deps.db.query(postponeDoomed(key, shelf, graceSeconds));
+  return whileRenewed(graceSeconds, renew, work, (error) =>
+    deps.log.warn({ err: error, key }, 'the record of an upload was not renewed'),
+  );
 }
 
 /** The same for an object that a file owns already and that is written again. False: it is being deleted. */

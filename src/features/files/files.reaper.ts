@@ -41,7 +41,11 @@ async function ownedKeys(deps: Deps, shelf: Shelf, claimed: readonly DoomedRow[]
 }
 
 /** Resolves to the keys that are still there. */
-async function deleteOrphans(deps: Deps, shelf: Shelf, keys: readonly string[]): Promise<readonly string[]> {
+export async function deleteOrphans(
+  deps: Deps,
+  shelf: Shelf,
+  keys: readonly string[],
+): Promise<readonly string[]> {
   if (keys.length === 0) return [];
   try {
     return await deps.objects.deleteMany(shelf, keys);

@@ -28,12 +28,12 @@ import {
 import type { CommitResult, NewFile } from './files.commit.ts';
 import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
 import {
-  keepReserved,
   objectMetaOf,
   type PlacedObject,
   removeRefusedObject,
   shelfFor,
   storageKeyOf,
+  whileReserved,
 } from './files.objects.ts';
 import { type Intake, type ReceivedFile, takeIn } from './files.receive.ts';
 import { type FileRow, type FileValues, findSpaceOfUser } from './files.sql.ts';
@@ -238,12 +238,7 @@ async function storeWhileArriving(
   // What the form says of visibility may come later: until it is known, the file is private.
   const object = { shelf: 'private', key, fileId } as const;
   await deps.reserveObject(object);
-  const renewal = keepReserved(deps, object);
-  try {
-    await write(attempt, object, body, facts);
-  } finally {
-    clearInterval(renewal);
-  }
+  await whileReserved(deps, object, () => write(attempt, object, body, facts));
   return object;
 }
 

@@ -14,7 +14,12 @@ import { PakhusError } from '../../kernel/error.ts';
 import { ImageRefused } from '../../platform/images/image-engine.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
 import { abandonObject } from '../files/files.move.ts';
-import { compressedMetaOf, keepReserved, type PlacedObject, reserveRewrite } from '../files/files.objects.ts';
+import {
+  compressedMetaOf,
+  type PlacedObject,
+  reserveRewrite,
+  whileReserved,
+} from '../files/files.objects.ts';
 import type { CompressionOrder } from './images.service.ts';
 import {
   claimJob,
@@ -115,11 +120,10 @@ async function replaceOriginal(
     await abandonObject(deps, object);
     throw new FileMoved();
   }
-  const renewal = keepReserved(deps, object);
   const meta = compressedMetaOf(job.file_name, image.format);
-  await deps.objects
-    .put(object.shelf, object.key, createReadStream(output), meta, signal)
-    .finally(() => clearInterval(renewal));
+  await whileReserved(deps, object, () =>
+    deps.objects.put(object.shelf, object.key, createReadStream(output), meta, signal),
+  );
 }
 
 async function sha256Of(path: string): Promise<Buffer> {

@@ -8,15 +8,17 @@ export const explainOutage = (error: unknown): unknown =>
     : error;
 
 /**
- * SQLSTATE classes 08 (connection), 28 (not let in), 53 (resources) and 57 (stopped), a database that is read only,
- * not there or closed, as happens while another server takes over, and what sockets say.
+ * Classes 08 (connection), 28 (not let in), 53 (resources) and 57 (stopped), and a database that is read only, not
+ * there or closed, as happens while another server takes over.
  */
+const sqlStates = /^(08|28|53|57|25006|3D000|55000)/;
+
+const socketCodes =
+  /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EACCES|EMFILE|EADDRNOTAVAIL)/;
+
 function isLostConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string')
-    return /^(08|28|53|57|25006|3D000|55000|EMFILE|ENETUNREACH|EADDRNOTAVAIL|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|EACCES)/.test(
-      code,
-    );
+  if (typeof code === 'string') return sqlStates.test(code) || socketCodes.test(code);
   return /connection|timeout|terminated|not queryable/i.test(error.message);
 }

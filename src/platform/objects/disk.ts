@@ -33,6 +33,9 @@ const createFlags = O_WRONLY | O_CREAT | O_EXCL;
 /** A body of at most this size is written in one go. */
 const pieceBytes = 1 << 19;
 const readBytes = 256 << 10;
+const knownFoldersMax = 100_000;
+const deletesAtOnce = 8;
+
 type ReadCallback = (error: Error | null, bytesRead: number, buffer: NodeJS.ArrayBufferView) => void;
 
 /**
@@ -57,8 +60,6 @@ function faultTellingFs(bytes: number) {
     });
   return { open: fs.open, close: fs.close, read };
 }
-const knownFoldersMax = 100_000;
-const deletesAtOnce = 8;
 
 export function createDiskStore(options: DiskStoreOptions): ObjectStore {
   const root = path.resolve(options.root);

@@ -1,6 +1,7 @@
 // The queue of jobs, in the same database as everything else: a job is sent within the transaction that it
 // follows from, and instances share the work. The only file that knows pg-boss.
 import PgBoss from 'pg-boss';
+import { whileRenewed } from '../../kernel/lease.ts';
 import type { Database, Transaction } from '../db/postgres.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { Logger } from '../log.ts';
@@ -129,17 +130,14 @@ function renewed<Data>(
   handler: (data: Data, signal: AbortSignal) => Promise<void>,
 ): JobHandler<Data> {
   const { lostAfterSeconds = 60 } = queues.find((queue) => queue.name === name) ?? {};
-  return async ({ id, data }, stopping) => {
-    const renewal = setInterval(
-      () => {
-        db.query(renewJob(name, id)).catch((error: unknown) => {
-          log.warn({ err: error, queue: name, job_id: id }, 'a job could not say that it is under way');
-        });
-      },
-      (lostAfterSeconds * 1000) / 3,
+  return ({ id, data }, stopping) =>
+    whileRenewed(
+      lostAfterSeconds,
+      () => db.query(renewJob(name, id)),
+      () => handler(data, stopping),
+      (error) =>
+        log.warn({ err: error, queue: name, job_id: id }, 'a job could not say that it is under way'),
     );
-    await handler(data, stopping).finally(() => clearInterval(renewal));
-  };
 }
 
 /** pg-boss counts from the start of a try, and has no word for a worker that is still at it. */
