@@ -1,32 +1,19 @@
-// Reads multipart/form-data as a stream. The only file that knows busboy. Fields are small and gathered; the
-// one file part is handed on as it arrives, in whatever order the parts come.
+// Reads multipart/form-data from a request, without a stream in between. Fields are small and gathered; the one file
+// is handed on as it arrives, in whatever order the parts come.
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
-import busboy from '@fastify/busboy';
 import { invalid, PakhusError } from '../kernel/error.ts';
+import { dropped, FormParser, headBytesMax, type PartSink } from '../kernel/form-parser.ts';
+import { decodeText, MalformedForm, type PartHead, parametersOf } from '../kernel/part-head.ts';
 
-export interface FilePart {
-  readonly filename: string | undefined;
-  /** In lower case, without parameters. */
-  readonly contentType: string;
-  readonly stream: Readable;
-}
+export type FilePart = Pick<PartHead, 'filename' | 'contentType'>;
 
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
-/**
- * More than one piece of a request's body. The parser never goes on after a part that it skips (one without a
- * name, say) if a single piece of it fills this buffer: the request would hang.
- */
-const partBufferBytes = 256 * 1024;
-
-const limits = { fields: 64, parts: 66, fieldSize: 64 * 1024, headerPairs: 32, headerSize: 16 * 1024 };
+const fieldsMax = 64;
+const fieldBytesMax = 64 * 1024;
 
 /** All that a form may hold beside its file. */
-export const formBytesMax = limits.parts * (limits.fieldSize + limits.headerSize);
-
-/** How long the parser may look for the end of a body that it has all of. */
-const endPatienceMs = 1_000;
+export const formBytesMax = (fieldsMax + 1) * (fieldBytesMax + headBytesMax);
 
 export interface FormShape {
   /** The name of the part that holds the file. */
@@ -35,79 +22,140 @@ export interface FormShape {
   isField(name: string): boolean;
 }
 
-/**
- * Resolves to the fields when the whole form has been read. `takeFile` is called as the part named
- * `fileField` begins and must see to it that its stream is read to the end; it is shown the fields that came
- * before, and those that still come.
- */
+/** Where the bytes of a file come from. */
+export interface FormSource {
+  /** Nothing more is read until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** The form counts as read with what has come of it: the rest is not worth reading. */
+  cutShort(): void;
+}
+
+export type TakeFile = (part: FilePart, source: FormSource) => PartSink;
+
+/** Resolves to the fields when the whole form has been read. `takeFile` is called as the file begins. */
 export function readForm(
   request: IncomingMessage,
   shape: FormShape,
-  takeFile: (part: FilePart, fields: FormFields) => void,
-  signal: AbortSignal,
+  takeFile: TakeFile,
+  signal?: AbortSignal,
 ): Promise<FormFields> {
-  const { fileField } = shape;
-  const parser = parserOf(request, shape);
+  const boundary = boundaryOf(request);
   return new Promise((resolve, reject) => {
-    const fields = new Map<string, string[]>();
-    const reading = new Set<Readable>();
-    let found = false;
-    let isOver = false;
-    let fault: PakhusError | null = null;
-    // The parser waits for ever for the end of a part that has no headers. Once it was given all of the body, and
-    // nobody reads a file of it any more, it is at its own end within moments, or never.
-    const expectEnd = () => {
-      if (!request.readableEnded || reading.size > 0) return;
-      setImmediate(() => {
-        if (!isOver) setTimeout(() => reject(brokenForm(partWithoutHeaders())), endPatienceMs).unref();
-      });
-    };
-    parser.on('field', (name: string | undefined, value: string, _nameCut: boolean, valueCut: boolean) => {
-      if (name === undefined) return;
-      if (valueCut) fault ??= formFault(name, `is longer than ${limits.fieldSize} bytes`, 'maxLength');
-      fields.set(name, [...(fields.get(name) ?? []), value]);
-    });
-    parser.on(
-      'file',
-      (
-        name: string,
-        stream: Readable,
-        filename: string | undefined,
-        _encoding: string,
-        contentType: string,
-      ) => {
-        reading.add(stream);
-        stream.on('end', () => {
-          reading.delete(stream);
-          expectEnd();
-        });
-        if (name === fileField && !found) {
-          found = true;
-          return takeFile({ filename, contentType, stream }, fields);
-        }
-        fault ??= formFault(name, `is one file too many: send exactly one, as ${fileField}`, 'count');
-        stream.resume();
-      },
+    const form = new Form(shape, (part) =>
+      takeFile(part, {
+        pause: () => void request.pause(),
+        resume: () => void request.resume(),
+        cutShort: () => end(() => resolve(form.fields)),
+      }),
     );
-    const tooMany = () => {
-      fault ??= formFault('body', `has more than ${limits.fields} parts`, 'count');
+    const parser = new FormParser(boundary, (head) => form.openPart(head));
+    // What still comes is read and dropped: the connection's next request is behind it.
+    const end = (settle: () => void) => {
+      request.off('data', onData);
+      request.resume();
+      settle();
     };
-    parser.on('partsLimit', tooMany);
-    parser.on('fieldsLimit', tooMany);
-    parser.on('error', (error: unknown) => reject(brokenForm(error)));
-    parser.on('finish', () => {
-      isOver = true;
-      if (fault) reject(fault);
-      else if (!found)
-        reject(formFault(fileField, `is missing: send the file as the part named ${fileField}`, 'required'));
-      else resolve(fields);
-    });
+    const guarded = (work: () => void) => {
+      try {
+        work();
+      } catch (error) {
+        end(() => reject(error instanceof MalformedForm ? brokenForm(error) : error));
+      }
+    };
+    const onData = (chunk: Buffer) => guarded(() => parser.write(chunk));
+    request.on('data', onData);
+    request.on('end', () =>
+      guarded(() => {
+        parser.end();
+        resolve(form.complete());
+      }),
+    );
     request.on('error', (error) => reject(brokenForm(error)));
-    request.on('end', expectEnd);
-    signal.addEventListener('abort', () => reject(signal.reason));
-    if (signal.aborted) reject(signal.reason);
-    request.pipe(parser as unknown as NodeJS.WritableStream);
+    signal?.addEventListener('abort', () => end(() => reject(signal.reason)));
+    if (signal?.aborted) reject(signal.reason);
   });
+}
+
+/** The parts of one form, and the first fault that was found in them. */
+class Form {
+  readonly #shape: FormShape;
+  readonly #takeFile: (part: FilePart) => PartSink;
+  readonly #fields = new Map<string, string[]>();
+  #partsSeen = 0;
+  #hasFile = false;
+  #fault: PakhusError | null = null;
+
+  constructor(shape: FormShape, takeFile: (part: FilePart) => PartSink) {
+    this.#shape = shape;
+    this.#takeFile = takeFile;
+  }
+
+  /** Those that have come so far. */
+  get fields(): FormFields {
+    return this.#fields;
+  }
+
+  /** Throws what is wrong with the form as a whole. */
+  complete(): FormFields {
+    const { fileField } = this.#shape;
+    if (this.#fault) throw this.#fault;
+    if (this.#hasFile) return this.#fields;
+    throw formFault(fileField, `is missing: send the file as the part named ${fileField}`, 'required');
+  }
+
+  openPart(head: PartHead): PartSink {
+    const { name } = head;
+    this.#partsSeen += 1;
+    // One more for the file.
+    if (this.#partsSeen > fieldsMax + 1)
+      return this.#refuse('body', `has more than ${fieldsMax} fields`, 'count');
+    if (name === undefined) return dropped;
+    if (!this.#isFile(name, head)) return this.#openField(name, head);
+    const { fileField } = this.#shape;
+    if (name !== fileField || this.#hasFile)
+      return this.#refuse(name, `is one file too many: send exactly one, as ${fileField}`, 'count');
+    this.#hasFile = true;
+    return this.#takeFile(head);
+  }
+
+  /**
+   * A field sent as a blob has a file name, too: that makes it no file. Nor is one what a browser sends of an input that
+   * was left empty, with an empty name.
+   */
+  #isFile(name: string, { filename }: PartHead): boolean {
+    return name === this.#shape.fileField || (Boolean(filename) && !this.#shape.isField(name));
+  }
+
+  #openField(name: string, { contentType }: PartHead): PartSink {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    return {
+      write: (piece) => {
+        bytes += piece.length;
+        if (bytes <= fieldBytesMax) pieces.push(piece);
+        else this.#refuse(name, `is longer than ${fieldBytesMax} bytes`, 'maxLength');
+      },
+      end: () => {
+        const value = textOf(Buffer.concat(pieces), contentType);
+        const earlier = this.#fields.get(name);
+        if (earlier) earlier.push(value);
+        else this.#fields.set(name, [value]);
+      },
+    };
+  }
+
+  /** The first fault is told, once the form has been read. */
+  #refuse(path: string, message: string, code: string): PartSink {
+    this.#fault ??= formFault(path, message, code);
+    return dropped;
+  }
+}
+
+/** In UTF-8 unless the part names another charset that is known. */
+function textOf(bytes: Buffer, contentType: string): string {
+  const charset = parametersOf(contentType).get('charset');
+  return (charset === undefined ? null : decodeText(bytes, charset)) ?? bytes.toString('utf8');
 }
 
 /** The client hung up before its request was complete; there is nobody left to answer. */
@@ -117,34 +165,16 @@ export class ClientGone extends PakhusError {
   }
 }
 
-function parserOf(request: IncomingMessage, { fileField, isField }: FormShape) {
-  const { 'content-type': contentType = '' } = request.headers;
-  if (!/^multipart\/form-data\b/i.test(contentType)) {
+function boundaryOf({ headers: { 'content-type': contentType = '' } }: IncomingMessage): string {
+  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType))
     throw formFault('body', 'has the wrong content type: send multipart/form-data', 'content_type');
-  }
-  try {
-    return new busboy.Busboy({
-      headers: { ...request.headers, 'content-type': contentType },
-      limits,
-      fileHwm: partBufferBytes,
-      // A field sent as a blob has a file name, too: that makes it no file. Nor is one what a browser sends of an
-      // input that was left empty, with an empty name.
-      isPartAFile: (name, _contentType, filename) =>
-        name === fileField || (name !== undefined && Boolean(filename) && !isField(name)),
-    });
-  } catch (error) {
-    throw brokenForm(error);
-  }
+  const boundary = parametersOf(contentType).get('boundary');
+  if (!boundary) throw brokenForm(new Error('its content type names no boundary'));
+  return boundary;
 }
 
 const formFault = (path: string, message: string, code: string): PakhusError =>
   invalid(422, [{ path, message, code }]);
 
-const partWithoutHeaders = () => new Error('a part has no headers, or they have no end');
-
-const brokenForm = (error: unknown): PakhusError =>
-  formFault(
-    'body',
-    `is not valid multipart/form-data: ${String((error as Error).message).slice(0, 120)}`,
-    'multipart',
-  );
+const brokenForm = (error: Error): PakhusError =>
+  formFault('body', `is not valid multipart/form-data: ${error.message.slice(0, 120)}`, 'multipart');

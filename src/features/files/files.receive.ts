@@ -2,8 +2,9 @@
 // larger one is handed on as a stream once it has proved to be larger. Refused bytes are read and dropped.
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import type { PartSink } from '../../kernel/form-parser.ts';
 import { sha256 } from '../../kernel/secret.ts';
-import type { FilePart } from '../../platform/multipart.ts';
+import type { FormSource } from '../../platform/multipart.ts';
 
 /** Up to this size a file waits in memory until the whole form is known and nothing can be refused any more. */
 export const wholeBytesMax = 256 * 1024;
@@ -19,93 +20,92 @@ export interface ReceivedFile {
   readonly head: Buffer;
   /** All of it, where it was small. */
   readonly whole: Buffer | null;
+  /** It is refused, and there is more of it than is worth reading. */
+  readonly cutShort: boolean;
 }
 
-export interface Intake {
-  readonly received: Promise<ReceivedFile>;
-  /** Resolves when so much was dropped that reading on is not worth it. */
-  readonly overrun: Promise<void>;
-  /** From now on bytes are dropped. */
-  drop(): void;
-}
-
-/** `onLarge` gets the stream of everything, from the first byte on. */
-export function takeIn(
-  part: FilePart,
-  bytesMax: number,
-  onLarge: (body: Readable, head: Buffer) => void,
-): Intake {
-  const { stream: source } = part;
+export class Intake implements PartSink {
+  readonly #source: FormSource;
+  readonly #bytesMax: number;
+  readonly #onLarge: (body: Readable, head: Buffer) => void;
+  #size = 0;
+  /** Of a file that is small so far. */
+  #chunks: Buffer[] = [];
+  #head = Buffer.alloc(0);
   /** Of a large file; a small one is hashed in one go, at half the cost. */
-  let running: Hash | null = null;
-  let chunks: Buffer[] = [];
-  let body: Readable | null = null;
-  let head = Buffer.alloc(0);
-  let size = 0;
-  let dropped = 0;
-  let dropping = false;
+  #hash: Hash | null = null;
+  #body: Readable | null = null;
+  #dropping = false;
+  #droppedBytes = 0;
 
-  const drop = () => {
-    dropping = true;
-    chunks = [];
-    body?.destroy();
-    source.resume();
-  };
-  const becomeLarge = () => {
-    head = Buffer.concat(chunks);
-    chunks = [];
-    running = createHash('sha256').update(head);
-    body = new Readable({ highWaterMark: streamBufferBytes, read: () => void source.resume() });
-    body.on('error', () => undefined);
-    if (!body.push(head)) source.pause();
-    onLarge(body, head);
-  };
-  let overran: () => void = () => undefined;
-  const overrun = new Promise<void>((resolve) => {
-    overran = resolve;
-  });
-  const received = new Promise<ReceivedFile>((resolve, reject) => {
-    const result = (whole: Buffer | null): ReceivedFile => ({
-      size,
-      sha256: whole ? sha256(whole) : (running?.copy().digest() ?? Buffer.alloc(0)),
-      head: whole ?? head,
+  /** `onLarge` gets the stream of everything, from the first byte on. */
+  constructor(source: FormSource, bytesMax: number, onLarge: (body: Readable, head: Buffer) => void) {
+    this.#source = source;
+    this.#bytesMax = bytesMax;
+    this.#onLarge = onLarge;
+  }
+
+  write(chunk: Buffer): void {
+    this.#size += chunk.length;
+    // Also the chunk that is too much: a file's type is judged before its size.
+    if (!this.#dropping && !this.#body) this.#chunks.push(chunk);
+    if (!this.#dropping && this.#size > this.#bytesMax) this.drop();
+    if (this.#dropping) this.#countDropped(chunk.length);
+    else if (this.#body) this.#handOn(this.#body, chunk);
+    else if (this.#size > wholeBytesMax) this.#becomeLarge();
+  }
+
+  end(): void {
+    this.#body?.push(null);
+    // A stream that has ended asks for nothing more, and so would never let go of what it held back.
+    this.#source.resume();
+  }
+
+  /** From now on bytes are dropped. */
+  drop(): void {
+    if (!this.#dropping && !this.#body) this.#head = Buffer.concat(this.#chunks);
+    this.#dropping = true;
+    this.#chunks = [];
+    this.#body?.destroy();
+    this.#source.resume();
+  }
+
+  /** Once the form has been read. */
+  received(): ReceivedFile {
+    const whole = this.#body || this.#dropping ? null : joined(this.#chunks);
+    return {
+      size: this.#size,
+      sha256: whole ? sha256(whole) : (this.#hash?.digest() ?? Buffer.alloc(0)),
+      head: whole ?? this.#head,
       whole,
-    });
-    source.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > bytesMax && !dropping) {
-        // This chunk as well: its type is judged before its size.
-        if (!body) head = Buffer.concat([...chunks, chunk]);
-        drop();
-      }
-      if (dropping) {
-        dropped += chunk.length;
-        if (dropped > droppedBytesMax) {
-          resolve(result(null));
-          overran();
-        }
-        return;
-      }
-      if (body) {
-        running?.update(chunk);
-        if (!body.push(chunk)) source.pause();
-        return;
-      }
-      chunks.push(chunk);
-      if (size > wholeBytesMax) becomeLarge();
-    });
-    source.on('end', () => {
-      body?.push(null);
-      resolve(
-        result(body || dropping ? null : chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
-      );
-    });
-    source.on('error', (error) => {
-      body?.destroy(error);
-      reject(error);
-    });
-  });
-  // Whoever reads the form hears of the error as well.
-  received.catch(() => undefined);
-  return { received, overrun, drop };
+      cutShort: this.#isOverrun(),
+    };
+  }
+
+  #becomeLarge(): void {
+    this.#head = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    this.#hash = createHash('sha256');
+    this.#body = new Readable({ highWaterMark: streamBufferBytes, read: () => this.#source.resume() });
+    this.#body.on('error', () => undefined);
+    this.#handOn(this.#body, this.#head);
+    this.#onLarge(this.#body, this.#head);
+  }
+
+  #handOn(body: Readable, chunk: Buffer): void {
+    this.#hash?.update(chunk);
+    if (!body.push(chunk)) this.#source.pause();
+  }
+
+  #countDropped(bytes: number): void {
+    this.#droppedBytes += bytes;
+    if (this.#isOverrun()) this.#source.cutShort();
+  }
+
+  #isOverrun(): boolean {
+    return this.#droppedBytes > droppedBytesMax;
+  }
 }
+
+const joined = (chunks: readonly Buffer[]): Buffer =>
+  chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);

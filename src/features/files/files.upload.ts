@@ -11,9 +11,14 @@ import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { Subject } from '../../contract/subject.ts';
 import type { Validator } from '../../contract/validation.ts';
-import { deferred } from '../../kernel/deferred.ts';
 import { newId } from '../../kernel/id.ts';
-import { type FilePart, type FormFields, formBytesMax, readForm } from '../../platform/multipart.ts';
+import {
+  type FilePart,
+  type FormFields,
+  formBytesMax,
+  readForm,
+  type TakeFile,
+} from '../../platform/multipart.ts';
 import { countFor } from '../stats/stats.count.ts';
 import {
   type FileFacts,
@@ -35,7 +40,7 @@ import {
   storageKeyOf,
   whileReserved,
 } from './files.objects.ts';
-import { type Intake, type ReceivedFile, takeIn } from './files.receive.ts';
+import { Intake, type ReceivedFile } from './files.receive.ts';
 import { type FileRow, type FileValues, findSpaceOfUser } from './files.sql.ts';
 import { watchClient, watchPace } from './files.watch.ts';
 import type { FileMetaInput } from './files.wire.ts';
@@ -90,7 +95,7 @@ export async function uploadFile<Input extends UploadInput>(
   const abort = new AbortController();
   const stopWatching = watchClient(call.raw, abort);
   try {
-    const leave = await deps.uploads.enter(abort.signal);
+    const leave = await deps.uploads.enter(signalWhileSent(call.raw, abort));
     const stopPacing = watchPace(call.raw, abort);
     try {
       const attempt = newAttempt(deps, actor, user, abort);
@@ -104,6 +109,10 @@ export async function uploadFile<Input extends UploadInput>(
     socket.setTimeout(quietMsMax);
   }
 }
+
+/** A signal is made when it is asked for, at some cost; of a body that is all here nothing is left to be aborted. */
+const signalWhileSent = (raw: IncomingMessage, abort: AbortController): AbortSignal | undefined =>
+  raw.complete ? undefined : abort.signal;
 
 function newAttempt(deps: Deps, actor: TenantActor, user: Subject, abort: AbortController): Attempt {
   const fileId = newId();
@@ -146,13 +155,13 @@ async function receiveAndStore<Input extends UploadInput>(
     deps.settings.MAX_UPLOAD_BYTES,
   );
   const bodyDigest = digestOfBody(call);
-  const { form, part, file, streamed, cutShort } = await receive(attempt, kind, bytesMax, call.raw);
+  const { form, part, file, streamed } = await receive(attempt, kind, bytesMax, call.raw);
   const input = inputOf(kind, form);
   const values = valuesOf(noValues, input);
   if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
   const facts = await factsOf(user, kind.types, part, file.head);
   refuseType(user, kind.types, facts);
-  refuseSize(user, file.size, cutShort ? announcedSize(call) : 0, bytesMax);
+  refuseSize(user, file.size, file.cutShort ? announcedSize(call) : 0, bytesMax);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
   const object = await place(attempt, arrived, file, facts, values);
@@ -183,8 +192,6 @@ interface Received {
   readonly form: FormFields;
   readonly part: FilePart;
   readonly file: ReceivedFile;
-  /** The file is refused, and there is more of it than is worth reading. */
-  readonly cutShort: boolean;
   /** The object of a large file, written while it arrived; null for a small one. */
   readonly streamed: Promise<PlacedObject | null>;
 }
@@ -199,29 +206,21 @@ async function receive(
   let part: FilePart | undefined;
   let intake: Intake | undefined;
   let streamed: Promise<PlacedObject | null> = Promise.resolve(null);
-  const patienceLost = deferred<FormFields>();
-  let cutShort = false;
-  const whole = readForm(
-    raw,
-    { fileField: kind.fileField, isField: (name) => isFieldName(name, kind.fieldNames) },
-    (given, fields) => {
-      part = given;
-      const taken = takeIn(given, Math.min(bytesMax, roomOf(attempt.user)), (body, head) => {
-        streamed = storeWhileArriving(attempt, kind.types, given, body, head);
-        attempt.streaming = streamed;
-        streamed.then((object) => object === null && taken.drop(), taken.drop);
-      });
-      taken.overrun.then(() => {
-        cutShort = true;
-        patienceLost.resolve(fields);
-      });
-      intake = taken;
-    },
-    attempt.abort.signal,
-  );
-  const form = await Promise.race([whole, patienceLost.promise]);
+  const takeFile: TakeFile = (given, source) => {
+    const taken = new Intake(source, Math.min(bytesMax, roomOf(attempt.user)), (body, head) => {
+      streamed = storeWhileArriving(attempt, kind.types, given, body, head);
+      attempt.streaming = streamed;
+      const drop = () => taken.drop();
+      streamed.then((object) => object === null && drop(), drop);
+    });
+    part = given;
+    intake = taken;
+    return taken;
+  };
+  const shape = { fileField: kind.fileField, isField: (name: string) => isFieldName(name, kind.fieldNames) };
+  const form = await readForm(raw, shape, takeFile, signalWhileSent(raw, attempt.abort));
   if (!part || !intake) throw new Error('A form was read without its file part');
-  return { form, part, file: await intake.received, streamed, cutShort };
+  return { form, part, file: intake.received(), streamed };
 }
 
 /** Null, and nothing stored, when the type is refused already. */
@@ -238,7 +237,7 @@ async function storeWhileArriving(
   // What the form says of visibility may come later: until it is known, the file is private.
   const object = { shelf: 'private', key, fileId } as const;
   await deps.reserveObject(object);
-  await whileReserved(deps, object, () => write(attempt, object, body, facts));
+  await whileReserved(deps, object, () => write(attempt, object, body, facts, attempt.abort.signal));
   return object;
 }
 
@@ -247,14 +246,9 @@ async function write(
   object: PlacedObject,
   body: Readable | Buffer,
   { name, declared }: FileFacts,
+  signal?: AbortSignal,
 ): Promise<void> {
-  await attempt.deps.objects.put(
-    object.shelf,
-    object.key,
-    body,
-    objectMetaOf(name, declared),
-    attempt.abort.signal,
-  );
+  await attempt.deps.objects.put(object.shelf, object.key, body, objectMetaOf(name, declared), signal);
   attempt.written.add(object);
 }
 

@@ -3,8 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { PakhusError } from '../../kernel/error.ts';
 import { ClientGone } from '../../platform/multipart.ts';
 
+/** Of a body that is all here. */
+const nothingToStop = () => undefined;
+
 /** Aborts when the client hangs up. Returns how to stop watching. */
 export function watchClient(raw: IncomingMessage, abort: AbortController): () => void {
+  if (raw.complete) return nothingToStop;
   const onClose = () => {
     if (!raw.complete) abort.abort(new ClientGone());
   };
@@ -12,7 +16,7 @@ export function watchClient(raw: IncomingMessage, abort: AbortController): () =>
   return () => {
     raw.off('close', onClose);
     // What is left of a refused body is read and dropped; the server bounds for how long.
-    if (!raw.complete) raw.unpipe().resume();
+    if (!raw.complete) raw.resume();
   };
 }
 
@@ -21,6 +25,7 @@ const paceBytesMin = 10 * 1024;
 
 /** Aborts when the client sends so slowly that it only means to hold a place. Returns how to stop watching. */
 export function watchPace(raw: IncomingMessage, abort: AbortController): () => void {
+  if (raw.complete) return nothingToStop;
   let bytesBefore = raw.socket.bytesRead;
   // While it is paused, because the store is behind, it is we who are slow.
   let wasPaused = false;
