@@ -9,7 +9,7 @@ import { encryptionKeyOf, type Settings } from './contract/settings.ts';
 import { createTokenSigner } from './contract/token.ts';
 import { ensureAdmin } from './features/accounts/accounts.service.ts';
 import { createAuditQueue } from './features/audit/audit.service.ts';
-import { createReservations } from './features/files/files.objects.ts';
+import { createReservations } from './features/files/files.reserve.ts';
 import { installationOf, startFolding } from './features/stats/stats.fold.ts';
 import { registerGauges } from './features/stats/stats.metrics.ts';
 import { startMetricsServer } from './http/metrics-server.ts';
@@ -124,6 +124,8 @@ async function build(
   undo.push(() => queue.stop());
   const auditQueue = createAuditQueue(db, log);
   undo.push(() => auditQueue.flush());
+  const reservations = createReservations(db, settings.REAPER_GRACE_SECONDS);
+  undo.push(() => reservations.close());
   const counters = await createCounters(redis, db, log);
   const folding = startFolding({ db, counters, log });
   undo.push(() => folding.stop());
@@ -145,7 +147,7 @@ async function build(
     queue,
     images,
     objects,
-    reserveObject: createReservations(db, settings.REAPER_GRACE_SECONDS),
+    reservations,
     verifyDownload: objects.kind === 'disk' ? downloadVerifier(settings, downloadSecret, clock) : () => null,
     uploads: createAdmission('uploads', uploadsAtOnce, uploadWaitMs),
     version: await readVersion(),

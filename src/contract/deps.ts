@@ -11,10 +11,11 @@ import type { Logger } from '../platform/log.ts';
 import type { Mailer } from '../platform/mail/mailer.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { DownloadClaims } from '../platform/objects/disk-url.ts';
-import type { ObjectStore, Shelf } from '../platform/objects/object-store.ts';
+import type { ObjectStore } from '../platform/objects/object-store.ts';
 import type { Passwords } from '../platform/passwords.ts';
 import type { Queue } from '../platform/queue/queue.ts';
 import type { AuditQueue } from './audit.ts';
+import type { Reservations } from './placed-object.ts';
 import type { Settings } from './settings.ts';
 import type { TokenSigner } from './token.ts';
 
@@ -37,12 +38,7 @@ export interface Deps {
   readonly queue: Queue;
   readonly images: ImageEngine;
   readonly objects: ObjectStore;
-  /** Puts an object on record as doomed, before it is written. */
-  readonly reserveObject: (object: {
-    readonly shelf: Shelf;
-    readonly key: string;
-    readonly fileId: string;
-  }) => Promise<void>;
+  readonly reservations: Reservations;
   /** The claims of a download URL that this service serves itself; null for a forged or expired one. */
   readonly verifyDownload: (key: string, query: string) => DownloadClaims | null;
   /** Bounds the uploads under way. */

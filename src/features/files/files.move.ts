@@ -3,9 +3,10 @@
 // leaves one owned object, and at most one other that the reaper knows of. A shelf is written by a move or
 // cleared by a removal, never both at once: a late removal would take a file that has come back.
 import type { Deps } from '../../contract/deps.ts';
+import type { PlacedObject } from '../../contract/placed-object.ts';
 import { whileRenewed } from '../../kernel/lease.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
-import { deliveryOf, isCompressed, type PlacedObject, waitForRemoval } from './files.objects.ts';
+import { deliveryOf, isCompressed, waitForRemoval } from './files.objects.ts';
 import { deleteOrphans } from './files.reaper.ts';
 import {
   claimAbandoned,

@@ -1,44 +1,20 @@
 // Where a file's bytes are and how they are read: keys, shelves, URLs, and the removal of objects.
 import type { Deps } from '../../contract/deps.ts';
-import { batched } from '../../kernel/batch.ts';
+import type { PlacedObject } from '../../contract/placed-object.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { whileRenewed } from '../../kernel/lease.ts';
 import { contentDisposition } from '../../kernel/media-type.ts';
 import { waitAtMost } from '../../kernel/patience.ts';
-import type { Database } from '../../platform/db/postgres.ts';
 import type { ObjectMeta, ObjectStore, Shelf } from '../../platform/objects/object-store.ts';
 import {
   type AddressedRow,
   type DeliveredRow,
   deleteDoomed,
   deleteDoomedIfDue,
-  insertDoomed,
   insertDoomedRewrite,
   postponeDoomed,
 } from './files.sql.ts';
 import type { FileUrl } from './files.wire.ts';
-
-export interface PlacedObject {
-  readonly shelf: Shelf;
-  readonly key: string;
-  readonly fileId: string;
-}
-
-/** Puts an object on record as doomed before it is written. Uploads that arrive together share a commit. */
-export type ReserveObject = (object: PlacedObject) => Promise<void>;
-
-export function createReservations(db: Database, graceSeconds: number): ReserveObject {
-  return batched<PlacedObject, void>((objects) =>
-    db.query(
-      insertDoomed(
-        objects.map(({ shelf }) => shelf),
-        objects.map(({ key }) => key),
-        objects.map(({ fileId }) => fileId),
-        graceSeconds,
-      ),
-    ),
-  );
-}
 
 /** An honest upload may take longer than the grace; its record is moved on as long as `work` lasts. */
 export function whileReserved<Result>(
@@ -61,7 +37,6 @@ export async function reserveRewrite(deps: Deps, { shelf, key, fileId }: PlacedO
   return rows.length > 0;
 }
 
-/** Fresh for every upload, so that a failed one can never damage another. */
 export const storageKeyOf = (projectId: string, fileId: string): string => `${projectId}/${fileId}`;
 
 export const shelfFor = (store: ObjectStore, visibility: 'private' | 'public'): Shelf =>

@@ -2,6 +2,7 @@
 // functions of the database: each is one statement, and each changes everything or nothing.
 import type { AuditStamp } from '../../contract/audit.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../contract/paging.ts';
+import type { PlacedObject } from '../../contract/placed-object.ts';
 import { joinSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
 import type { JobFacts } from '../images/images.wire.ts';
@@ -93,15 +94,15 @@ export interface FilePage {
 }
 
 /** On record before any byte goes to the store, so that a crash at any moment leaves nothing unknown. */
-export const insertDoomed = (
-  shelves: readonly Shelf[],
-  keys: readonly string[],
-  ids: readonly string[],
-  graceSeconds: number,
-): Sql => sql`
+export const insertDoomed = (objects: readonly PlacedObject[], graceSeconds: number): Sql => sql`
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
   select shelf, storage_key, file_id, now() + make_interval(secs => ${graceSeconds})
-  from unnest(${shelves}::text[], ${keys}::text[], ${ids}::uuid[]) as object(shelf, storage_key, file_id)`;
+  from unnest(${objects.map(({ shelf }) => shelf)}::text[], ${objects.map(({ key }) => key)}::text[],
+    ${objects.map(({ fileId }) => fileId)}::uuid[]) as object(shelf, storage_key, file_id)`;
+
+/** Of objects that nobody has begun to write. */
+export const deleteUnused = (shelf: Shelf, keys: readonly string[]): Sql => sql`
+  delete from doomed_objects where shelf = ${shelf} and storage_key = any(${keys}::text[]) and claimed_until is null`;
 
 export const insertDoomedOfUser = (projectId: string, userId: string): Sql => sql`
   insert into doomed_objects (shelf, storage_key, file_id, due_at)

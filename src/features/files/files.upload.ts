@@ -9,9 +9,9 @@ import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
+import type { PlacedObject } from '../../contract/placed-object.ts';
 import type { Subject } from '../../contract/subject.ts';
 import type { Validator } from '../../contract/validation.ts';
-import { newId } from '../../kernel/id.ts';
 import {
   type FilePart,
   type FormFields,
@@ -32,14 +32,7 @@ import {
 } from './files.checks.ts';
 import type { CommitResult, NewFile } from './files.commit.ts';
 import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
-import {
-  objectMetaOf,
-  type PlacedObject,
-  removeRefusedObject,
-  shelfFor,
-  storageKeyOf,
-  whileReserved,
-} from './files.objects.ts';
+import { objectMetaOf, removeRefusedObject, shelfFor, whileReserved } from './files.objects.ts';
 import { Intake, type ReceivedFile } from './files.receive.ts';
 import { type FileRow, type FileValues, findSpaceOfUser } from './files.sql.ts';
 import { watchClient, watchPace } from './files.watch.ts';
@@ -65,9 +58,8 @@ export interface UploadKind<Input extends UploadInput> {
 /** One attempt: what it has written so far, and so must take back if it fails. */
 interface Attempt {
   readonly deps: Deps;
+  readonly projectId: string;
   readonly user: Subject;
-  readonly key: string;
-  readonly fileId: string;
   /** Whose writing the store has confirmed. */
   readonly written: Set<PlacedObject>;
   /** Ends it: the client has gone, or something failed. */
@@ -98,7 +90,15 @@ export async function uploadFile<Input extends UploadInput>(
     const leave = await deps.uploads.enter(signalWhileSent(call.raw, abort));
     const stopPacing = watchPace(call.raw, abort);
     try {
-      const attempt = newAttempt(deps, actor, user, abort);
+      const attempt: Attempt = {
+        deps,
+        projectId: actor.projectId,
+        user,
+        written: new Set(),
+        abort,
+        streaming: Promise.resolve(),
+        committing: false,
+      };
       return await takingBack(attempt, () => receiveAndStore(attempt, actor, kind, call, audit));
     } finally {
       stopPacing();
@@ -113,20 +113,6 @@ export async function uploadFile<Input extends UploadInput>(
 /** A signal is made when it is asked for, at some cost; of a body that is all here nothing is left to be aborted. */
 const signalWhileSent = (raw: IncomingMessage, abort: AbortController): AbortSignal | undefined =>
   raw.complete ? undefined : abort.signal;
-
-function newAttempt(deps: Deps, actor: TenantActor, user: Subject, abort: AbortController): Attempt {
-  const fileId = newId();
-  return {
-    deps,
-    user,
-    key: storageKeyOf(actor.projectId, fileId),
-    fileId,
-    written: new Set(),
-    abort,
-    streaming: Promise.resolve(),
-    committing: false,
-  };
-}
 
 /** What a failed attempt has written is removed. */
 async function takingBack<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
@@ -231,12 +217,11 @@ async function storeWhileArriving(
   body: Readable,
   head: Buffer,
 ): Promise<PlacedObject | null> {
-  const { deps, user, key, fileId } = attempt;
+  const { deps, projectId, user } = attempt;
   const facts = await factsOf(user, types, part, head);
   if (refusedTypeOf(user, types, facts) !== null) return null;
   // What the form says of visibility may come later: until it is known, the file is private.
-  const object = { shelf: 'private', key, fileId } as const;
-  await deps.reserveObject(object);
+  const object = await deps.reservations.newObject(projectId, 'private');
   await whileReserved(deps, object, () => write(attempt, object, body, facts, attempt.abort.signal));
   return object;
 }
@@ -260,15 +245,17 @@ async function place(
   facts: FileFacts,
   { visibility }: FileValues,
 ): Promise<PlacedObject> {
-  const { deps, key, fileId } = attempt;
-  const object: PlacedObject = { shelf: shelfFor(deps.objects, visibility), key, fileId };
-  if (arrived?.shelf === object.shelf) return arrived;
-  await deps.reserveObject(object);
+  const { deps, projectId } = attempt;
+  const shelf = shelfFor(deps.objects, visibility);
+  if (arrived?.shelf === shelf) return arrived;
   if (!arrived) {
+    const object = await deps.reservations.newObject(projectId, shelf);
     await write(attempt, object, file.whole ?? Buffer.alloc(0), facts);
     return object;
   }
-  await deps.objects.copy(arrived.shelf, object.shelf, key, objectMetaOf(facts.name, facts.declared));
+  const object = { ...arrived, shelf };
+  await deps.reservations.record(object);
+  await deps.objects.copy(arrived.shelf, shelf, arrived.key, objectMetaOf(facts.name, facts.declared));
   attempt.written.add(object);
   await removeRefusedObject(deps, arrived);
   attempt.written.delete(arrived);

@@ -10,16 +10,12 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Deps } from '../../contract/deps.ts';
+import type { PlacedObject } from '../../contract/placed-object.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { ImageRefused } from '../../platform/images/image-engine.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
 import { abandonObject } from '../files/files.move.ts';
-import {
-  compressedMetaOf,
-  type PlacedObject,
-  reserveRewrite,
-  whileReserved,
-} from '../files/files.objects.ts';
+import { compressedMetaOf, reserveRewrite, whileReserved } from '../files/files.objects.ts';
 import type { CompressionOrder } from './images.service.ts';
 import {
   claimJob,
