@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { invalid, PakhusError } from '../kernel/error.ts';
 import { dropped, FormParser, headBytesMax, type PartSink } from '../kernel/form-parser.ts';
 import { decodeText, MalformedForm, type PartHead, parametersOf } from '../kernel/part-head.ts';
+import { SmallChunks } from '../kernel/small-chunks.ts';
 
 export type FilePart = Pick<PartHead, 'filename' | 'contentType'>;
 
@@ -11,6 +12,11 @@ export type FormFields = ReadonlyMap<string, readonly string[]>;
 
 const fieldsMax = 64;
 const fieldBytesMax = 64 * 1024;
+
+/** What is read and dropped of a form that is refused, so that its sender can finish and hear why. */
+const faultyBytesMax = 16 * 1024 * 1024;
+/** RFC 2046. Looking for a long one takes long where it almost occurs. */
+const boundaryLengthMax = 70;
 
 /** All that a form may hold beside its file. */
 export const formBytesMax = (fieldsMax + 1) * (fieldBytesMax + headBytesMax);
@@ -34,14 +40,22 @@ export interface FormSource {
 export type TakeFile = (part: FilePart, source: FormSource) => PartSink;
 
 /** Resolves to the fields when the whole form has been read. `takeFile` is called as the file begins. */
-export function readForm(
+export async function readForm(
   request: IncomingMessage,
   shape: FormShape,
   takeFile: TakeFile,
   signal?: AbortSignal,
 ): Promise<FormFields> {
   const boundary = boundaryOf(request);
+  signal?.throwIfAborted();
+  // Also of one that has sent everything: what nobody had begun to read is lost with the connection.
+  if (request.destroyed) throw new ClientGone();
   return new Promise((resolve, reject) => {
+    // What still comes is read and dropped: the connection's next request is behind it.
+    const end = (settle: () => void) => {
+      request.off('data', onData).off('end', onEnd).resume();
+      settle();
+    };
     const form = new Form(shape, (part) =>
       takeFile(part, {
         pause: () => void request.pause(),
@@ -50,12 +64,7 @@ export function readForm(
       }),
     );
     const parser = new FormParser(boundary, (head) => form.openPart(head));
-    // What still comes is read and dropped: the connection's next request is behind it.
-    const end = (settle: () => void) => {
-      request.off('data', onData);
-      request.resume();
-      settle();
-    };
+    const chunks = new SmallChunks((chunk) => parser.write(chunk));
     const guarded = (work: () => void) => {
       try {
         work();
@@ -63,17 +72,21 @@ export function readForm(
         end(() => reject(error instanceof MalformedForm ? brokenForm(error) : error));
       }
     };
-    const onData = (chunk: Buffer) => guarded(() => parser.write(chunk));
-    request.on('data', onData);
-    request.on('end', () =>
+    const onData = (chunk: Buffer) =>
       guarded(() => {
+        chunks.write(chunk);
+        form.refuseMore(chunk.length);
+      });
+    const onEnd = () =>
+      guarded(() => {
+        chunks.flush();
         parser.end();
         resolve(form.complete());
-      }),
-    );
+      });
+    request.on('data', onData).on('end', onEnd);
     request.on('error', (error) => reject(brokenForm(error)));
+    request.on('close', () => reject(new ClientGone()));
     signal?.addEventListener('abort', () => end(() => reject(signal.reason)));
-    if (signal?.aborted) reject(signal.reason);
   });
 }
 
@@ -85,6 +98,7 @@ class Form {
   #partsSeen = 0;
   #hasFile = false;
   #fault: PakhusError | null = null;
+  #bytesSinceFault = 0;
 
   constructor(shape: FormShape, takeFile: (part: FilePart) => PartSink) {
     this.#shape = shape;
@@ -102,6 +116,13 @@ class Form {
     if (this.#fault) throw this.#fault;
     if (this.#hasFile) return this.#fields;
     throw formFault(fileField, `is missing: send the file as the part named ${fileField}`, 'required');
+  }
+
+  /** Of a form that is refused anyway, not everything is read that a client may send. */
+  refuseMore(bytes: number): void {
+    if (!this.#fault) return;
+    this.#bytesSinceFault += bytes;
+    if (this.#bytesSinceFault > faultyBytesMax) throw this.#fault;
   }
 
   openPart(head: PartHead): PartSink {
@@ -170,6 +191,8 @@ function boundaryOf({ headers: { 'content-type': contentType = '' } }: IncomingM
     throw formFault('body', 'has the wrong content type: send multipart/form-data', 'content_type');
   const boundary = parametersOf(contentType).get('boundary');
   if (!boundary) throw brokenForm(new Error('its content type names no boundary'));
+  if (boundary.length > boundaryLengthMax)
+    throw brokenForm(new Error(`its boundary is longer than ${boundaryLengthMax} characters`));
   return boundary;
 }
 

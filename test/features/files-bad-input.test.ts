@@ -171,6 +171,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   test.each([
     ['no boundary', 'multipart/form-data'],
     ['an empty boundary', 'multipart/form-data; boundary='],
+    ['a boundary of 71 characters', `multipart/form-data; boundary=${'b'.repeat(71)}`],
     ['no content type', ''],
     ['JSON', 'application/json'],
   ])('files.upload: a form with %s in its content type is refused', async (_what, type) => {
@@ -309,6 +310,60 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         await reapAll(service);
         await expectBalanced(service, at.id);
       }, 120_000);
+
+    test('files.upload: clients that sent all and hang up while they wait for a place give it back', async () => {
+      const at = await target();
+      const large = formOf(partsOf(bytesOf(100_000)));
+      const holders = await Promise.all(Array.from({ length: 64 }, () => begin(at, large.length)));
+      await Promise.all(holders.map((client) => client.write(large.subarray(0, 5_000))));
+      // Until each of them has taken its place.
+      await delay(1_000);
+      const small = formOf(partsOf(bytesOf(1_000)));
+      const waiting = await Promise.all(Array.from({ length: 70 }, () => begin(at, small.length)));
+      await Promise.all(waiting.map((client) => client.write(small)));
+      await delay(500);
+      for (const [nth, client] of waiting.entries()) nth % 2 === 0 ? client.end() : client.hangUp();
+      await delay(500);
+      for (const client of holders) client.hangUp();
+      const replies = await Promise.all(
+        Array.from({ length: 70 }, () => upload(service.api, at.key, at.path, 'after')),
+      );
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
+      await reapAll(service);
+      await expectBalanced(service, at.id);
+    });
+
+    test('files.upload: a file that is sent byte by byte is stored as it is', async () => {
+      const at = await target();
+      const bytes = bytesOf(3_000);
+      const form = formOf(partsOf(bytes, { fields: { classifier: 'slow' } }));
+      const client = await begin(at, 'chunked');
+      for (const byte of form) await client.write(Buffer.from([0x31, 0x0d, 0x0a, byte, 0x0d, 0x0a]));
+      await client.write('0\r\n\r\n');
+      const { status, text } = await client.reply();
+      expect(status, text).toBe(201);
+      const { file } = JSON.parse(text.slice(text.indexOf('{')));
+      expect(file).toMatchObject({ size: 3_000, classifier: 'slow' });
+      expect(Buffer.from(await (await fetch(file.url)).arrayBuffer()).equals(bytes)).toBe(true);
+      client.end();
+    });
+
+    test.each([
+      ['a second file', { name: 'more', filename: 'b', value: bytesOf(40 << 20) }],
+      ['a field', { name: 'folder', value: bytesOf(40 << 20) }],
+    ])(
+      'files.upload: a client that is still sending 40 MiB of %s too much hears so',
+      async (_what, extra) => {
+        const at = await target();
+        const form = formOf([...partsOf('abc'), extra]);
+        const client = await begin(at, form.length);
+        for (let from = 0; from < form.length && !client.answered; from += 1 << 20)
+          await client.write(form.subarray(from, from + (1 << 20)));
+        expect((await client.reply()).status).toBe(422);
+        client.end();
+        await expectNothingLeft(at);
+      },
+    );
 
     test('files.upload: a Content-Length below the truth cuts the form, which is refused', async () => {
       const at = await target();

@@ -52,6 +52,7 @@ interface Filling {
 export function createReservations(db: Database, graceSeconds: number): ClosableReservations {
   const freshMs = Math.min(freshMsMax, (graceSeconds * 1000) / 3);
   const projects = new Map<string, Spares>();
+  const refills = new Set<Promise<void>>();
   let tidying: NodeJS.Timeout | null = null;
 
   /** Names count as ahead only once they are on record, and as fresh from before they were. */
@@ -103,11 +104,15 @@ export function createReservations(db: Database, graceSeconds: number): Closable
     const [taken] = fresh < 0 ? [] : spares.list.splice(fresh, 1);
     if (!taken) return null;
     spares.taken += 1;
-    if (spares.list.length < spares.wanted / 2 && !spares.filling) {
-      // Where this fails, the next who finds none asks by itself, and hears why.
-      record([], [{ spares, names: missing(projectId, spares) }]).catch(() => undefined);
-    }
+    if (spares.list.length < spares.wanted / 2 && !spares.filling) refill(projectId, spares);
     return taken.object;
+  }
+
+  function refill(projectId: string, spares: Spares): void {
+    // Where this fails, the next who finds none asks by itself, and hears why.
+    const refilled = record([], [{ spares, names: missing(projectId, spares) }]).catch(() => undefined);
+    refills.add(refilled);
+    void refilled.then(() => refills.delete(refilled));
   }
 
   /** Takes off the record what has gone stale, and everything of a project that has taken none since the last time. */
@@ -145,6 +150,7 @@ export function createReservations(db: Database, graceSeconds: number): Closable
       await recordTogether({ object, projectId: null });
     },
     async close() {
+      await Promise.all(refills);
       for (const spares of projects.values()) spares.taken = 0;
       await tidy();
     },
