@@ -57,7 +57,10 @@ export class Tallies {
   add(keys: readonly CountKey[], amounts: Amounts): void {
     for (const key of keys) {
       const tally = this.#tallyOf(key);
-      for (const counter in amounts) tally[counter as CounterName] += amounts[counter as CounterName] ?? 0;
+      for (const counter of counterNames) {
+        const amount = amounts[counter];
+        if (amount) tally[counter] += amount;
+      }
     }
   }
 
