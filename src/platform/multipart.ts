@@ -1,6 +1,7 @@
 // Reads multipart/form-data from a request, without a stream in between. Fields are small and gathered; the one file
 // is handed on as it arrives, in whatever order the parts come.
 import type { IncomingMessage } from 'node:http';
+import { joined } from '../kernel/bytes.ts';
 import { invalid, PakhusError } from '../kernel/error.ts';
 import { dropped, FormParser, headBytesMax, type PartSink } from '../kernel/form-parser.ts';
 import { decodeText, MalformedForm, type PartHead, parametersOf } from '../kernel/part-head.ts';
@@ -13,8 +14,8 @@ export type FormFields = ReadonlyMap<string, readonly string[]>;
 const fieldsMax = 64;
 const fieldBytesMax = 64 * 1024;
 
-/** What is read and dropped of a form that is refused, so that its sender can finish and hear why. */
-const faultyBytesMax = 16 * 1024 * 1024;
+/** What is read and dropped of a form or a file that is refused, so that its sender can finish and hear why. */
+export const droppedBytesMax = 16 * 1024 * 1024;
 /** RFC 2046. Looking for a long one takes long where it almost occurs. */
 const boundaryLengthMax = 70;
 
@@ -85,7 +86,10 @@ export async function readForm(
       });
     request.on('data', onData).on('end', onEnd);
     request.on('error', (error) => reject(brokenForm(error)));
-    request.on('close', () => reject(new ClientGone()));
+    // Every request closes in the end; an error that nobody hears would be made for each.
+    request.on('close', () => {
+      if (!request.readableEnded) reject(new ClientGone());
+    });
     signal?.addEventListener('abort', () => end(() => reject(signal.reason)));
   });
 }
@@ -122,7 +126,7 @@ class Form {
   refuseMore(bytes: number): void {
     if (!this.#fault) return;
     this.#bytesSinceFault += bytes;
-    if (this.#bytesSinceFault > faultyBytesMax) throw this.#fault;
+    if (this.#bytesSinceFault > droppedBytesMax) throw this.#fault;
   }
 
   openPart(head: PartHead): PartSink {
@@ -158,7 +162,7 @@ class Form {
         else this.#refuse(name, `is longer than ${fieldBytesMax} bytes`, 'maxLength');
       },
       end: () => {
-        const value = textOf(Buffer.concat(pieces), contentType);
+        const value = textOf(joined(pieces), contentType);
         const earlier = this.#fields.get(name);
         if (earlier) earlier.push(value);
         else this.#fields.set(name, [value]);

@@ -102,7 +102,7 @@ export const waitForRemoval = (removal: Promise<unknown>): Promise<void> =>
 export async function removeRefusedObject(deps: Deps, { shelf, key }: PlacedObject): Promise<void> {
   try {
     await deps.objects.delete(shelf, key);
-    await deps.db.query(deleteDoomed(key, shelf));
+    await deps.db.query(deleteDoomed(shelf, [key]));
   } catch (error) {
     deps.log.warn({ err: error, key }, 'an object was left to the reaper');
   }

@@ -2,15 +2,14 @@
 // larger one is handed on as a stream once it has proved to be larger. Refused bytes are read and dropped.
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { joined } from '../../kernel/bytes.ts';
 import type { PartSink } from '../../kernel/form-parser.ts';
 import { sha256 } from '../../kernel/secret.ts';
-import type { FormSource } from '../../platform/multipart.ts';
+import { droppedBytesMax, type FormSource } from '../../platform/multipart.ts';
 
 /** Up to this size a file waits in memory until the whole form is known and nothing can be refused any more. */
 export const wholeBytesMax = 256 * 1024;
 const streamBufferBytes = 256 * 1024;
-/** What is read and dropped of a file that is refused, so that its sender can finish and hear why. */
-const droppedBytesMax = 16 * 1024 * 1024;
 
 export interface ReceivedFile {
   readonly size: number;
@@ -106,6 +105,3 @@ export class Intake implements PartSink {
     return this.#droppedBytes > droppedBytesMax;
   }
 }
-
-const joined = (chunks: readonly Buffer[]): Buffer =>
-  chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);

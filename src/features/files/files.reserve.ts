@@ -9,7 +9,7 @@ import { newId } from '../../kernel/id.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
 import { storageKeyOf } from './files.objects.ts';
-import { deleteUnused, insertDoomed } from './files.sql.ts';
+import { deleteDoomed, insertDoomed } from './files.sql.ts';
 
 export interface ClosableReservations extends Reservations {
   /** Gives back what was reserved ahead. */
@@ -134,7 +134,7 @@ export function createReservations(db: Database, graceSeconds: number): Closable
       tidying = null;
     }
     // The reaper sees to what could not be taken off.
-    if (unused.length > 0) await db.query(deleteUnused(shelfOfSpares, unused)).catch(() => undefined);
+    if (unused.length > 0) await db.query(deleteDoomed(shelfOfSpares, unused)).catch(() => undefined);
   }
 
   return {

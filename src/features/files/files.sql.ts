@@ -100,10 +100,6 @@ export const insertDoomed = (objects: readonly PlacedObject[], graceSeconds: num
   from unnest(${objects.map(({ shelf }) => shelf)}::text[], ${objects.map(({ key }) => key)}::text[],
     ${objects.map(({ fileId }) => fileId)}::uuid[]) as object(shelf, storage_key, file_id)`;
 
-/** Of objects that nobody has begun to write. */
-export const deleteUnused = (shelf: Shelf, keys: readonly string[]): Sql => sql`
-  delete from doomed_objects where shelf = ${shelf} and storage_key = any(${keys}::text[]) and claimed_until is null`;
-
 export const insertDoomedOfUser = (projectId: string, userId: string): Sql => sql`
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
   select shelf, storage_key, id, now() from files where project_id = ${projectId} and user_id = ${userId}
@@ -124,9 +120,9 @@ export const deleteDoomedIfDue = (key: string, shelf: Shelf): Sql => sql`
   delete from doomed_objects
   where storage_key = ${key} and shelf = ${shelf} and due_at <= now() and claimed_until is null`;
 
-/** After the object of our own upload has gone: its one writer has ended. */
-export const deleteDoomed = (key: string, shelf: Shelf): Sql => sql`
-  delete from doomed_objects where storage_key = ${key} and shelf = ${shelf} and claimed_until is null`;
+/** Of our own uploads' objects that have gone again or were never begun: their one writer has ended. */
+export const deleteDoomed = (shelf: Shelf, keys: readonly string[]): Sql => sql`
+  delete from doomed_objects where shelf = ${shelf} and storage_key = any(${keys}::text[]) and claimed_until is null`;
 
 export interface DoomedRow {
   readonly shelf: Shelf;

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import { access, copyFile, link, mkdir, opendir, readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { joined } from '../../kernel/bytes.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { signDownloadQuery } from './disk-url.ts';
@@ -375,11 +376,6 @@ async function openObject(target: string, etag?: string): Promise<{ fd: number; 
     if (!isAbsent(error)) throw error;
   }
   throw notFound();
-}
-
-function joined(pieces: Buffer[]): Buffer {
-  const only = pieces.length === 1 ? pieces[0] : undefined;
-  return only ?? Buffer.concat(pieces);
 }
 
 async function writeAll(fd: number, body: Buffer): Promise<void> {
