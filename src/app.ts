@@ -39,7 +39,7 @@ import type { Mailer } from './platform/mail/mailer.ts';
 import { createOutbox } from './platform/mail/outbox.ts';
 import { createMetrics } from './platform/metrics.ts';
 import { createDiskStore } from './platform/objects/disk.ts';
-import { verifyDownloadUrl } from './platform/objects/disk-url.ts';
+import { createDownloadSigner } from './platform/objects/disk-url.ts';
 import { measuredStore } from './platform/objects/measured.ts';
 import type { ObjectStore } from './platform/objects/object-store.ts';
 import { createPasswords } from './platform/passwords.ts';
@@ -279,9 +279,10 @@ async function openObjects(
 function downloadVerifier(settings: Settings, secret: Buffer, clock: Clock): Deps['verifyDownload'] {
   const previous = settings.JWT_SECRET_PREVIOUS;
   const secrets = previous === null ? [secret] : [secret, deriveKey(previous, 'download')];
+  const signers = secrets.map(createDownloadSigner);
   return (key, query) => {
-    for (const one of secrets) {
-      const claims = verifyDownloadUrl(one, key, query, clock());
+    for (const signer of signers) {
+      const claims = signer.verify(key, query, clock());
       if (claims) return claims;
     }
     return null;

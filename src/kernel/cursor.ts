@@ -1,7 +1,8 @@
 // Cursors: the position of a page's last row, signed together with the list that it belongs to, so that a
 // cursor of another list, tenant or user, or one that was edited, is refused instead of misread.
 import { invalid } from './error.ts';
-import { hmacSha256, sameText } from './secret.ts';
+import { createMac } from './mac.ts';
+import { sameText } from './secret.ts';
 
 export type Position = readonly string[];
 
@@ -15,8 +16,9 @@ export interface CursorCodec {
 const signatureChars = 16;
 
 export function cursorCodec(key: Buffer): CursorCodec {
+  const mac = createMac(key);
   const signed = (list: string, payload: string): string => {
-    const signature = hmacSha256(key, `${list}\n${payload}`, 'base64url').slice(0, signatureChars);
+    const signature = mac(`${list}\n${payload}`, 'base64url').slice(0, signatureChars);
     return signature + Buffer.from(payload).toString('base64url');
   };
   return {

@@ -1,7 +1,7 @@
 // Secrets that must be read again are sealed with AES-256-GCM. The id of the key lies beside the sealed bytes,
 // so that a key can be replaced while what the old one sealed is still readable.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { hmacSha256 } from './secret.ts';
+import { createMac } from './mac.ts';
 
 export interface Sealed {
   readonly keyId: string;
@@ -36,7 +36,7 @@ export function createSealer(present: Buffer, previous: readonly Buffer[]): Seal
 }
 
 /** Tells keys apart without telling anything about them. */
-const keyIdOf = (key: Buffer): string => hmacSha256(key, 'the id of this key', 'hex').slice(0, 16);
+const keyIdOf = (key: Buffer): string => createMac(key)('the id of this key', 'hex').slice(0, 16);
 
 function encrypt(key: Buffer, plain: string, purpose: string): Buffer {
   const iv = randomBytes(ivBytes);

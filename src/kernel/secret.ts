@@ -1,5 +1,5 @@
 // Secrets that the service makes or compares: API keys, random tokens, derived keys.
-import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface NewApiKey {
   /** Shown once. */
@@ -21,9 +21,6 @@ export function newApiKey(): NewApiKey {
 }
 
 export const sha256 = (of: string | Buffer): Buffer => hash('sha256', of, 'buffer');
-
-export const hmacSha256 = (key: Buffer | string, text: string, encoding: 'hex' | 'base64url'): string =>
-  createHmac('sha256', key).update(text).digest(encoding);
 
 export const randomToken = (bytes: number): string => randomBytes(bytes).toString('base64url');
 

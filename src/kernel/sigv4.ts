@@ -2,7 +2,7 @@
 // it opens no socket and reads no clock of its own.
 import { createHmac, hash } from 'node:crypto';
 import { isoOf } from './clock.ts';
-import { hmacSha256 } from './secret.ts';
+import { createMac, type Mac } from './mac.ts';
 
 export const unsignedPayload = 'UNSIGNED-PAYLOAD';
 export const emptyPayloadHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -49,7 +49,7 @@ interface Day {
   readonly scope: string;
   /** Encoded. */
   readonly credential: string;
-  readonly signingKey: Buffer;
+  readonly mac: Mac;
 }
 
 /** RFC 3986: encodeURIComponent leaves five characters alone that AWS wants encoded. */
@@ -82,14 +82,14 @@ export function createSigner(key: SigningKey): Signer {
     if (cached?.day !== day) {
       const scope = `${day}/${key.region}/s3/aws4_request`;
       const credential = encodeRfc3986(`${key.accessKeyId}/${scope}`);
-      cached = { day, scope, credential, signingKey: deriveKey(key, day) };
+      cached = { day, scope, credential, mac: createMac(deriveKey(key, day)) };
     }
     return cached;
   }
 
-  function signatureOf(canonical: string, stamp: string, { scope, signingKey }: Day): string {
+  function signatureOf(canonical: string, stamp: string, { scope, mac }: Day): string {
     const toSign = `AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${sha256Hex(canonical)}`;
-    return hmacSha256(signingKey, toSign, 'hex');
+    return mac(toSign, 'hex');
   }
 
   return {

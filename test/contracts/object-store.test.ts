@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3';
 import { createDiskStore } from '../../src/platform/objects/disk.ts';
-import { verifyDownloadUrl } from '../../src/platform/objects/disk-url.ts';
+import { createDownloadSigner } from '../../src/platform/objects/disk-url.ts';
 import { createS3Store } from '../../src/platform/objects/s3.ts';
 import { readAll } from '../support/bytes.ts';
 import { makeBuckets, type S3Server, testS3Server } from '../support/s3-server.ts';
@@ -33,7 +33,7 @@ async function makeDisk(): Promise<StoreUnderTest> {
   async function follow(address: string): Promise<Download> {
     const url = new URL(address);
     const key = url.pathname.slice('/api/v1/objects/'.length);
-    const claims = verifyDownloadUrl(signingSecret, key, url.search.slice(1), Date.now());
+    const claims = createDownloadSigner(signingSecret).verify(key, url.search.slice(1), Date.now());
     if (!claims) return { status: 403, body: Buffer.alloc(0), contentType: null, contentDisposition: null };
     return { status: 200, body: await readAll(await store.get('private', claims.key)), ...claims };
   }

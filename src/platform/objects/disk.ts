@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { joined } from '../../kernel/bytes.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
-import { signDownloadQuery } from './disk-url.ts';
+import { createDownloadSigner } from './disk-url.ts';
 import { assertKey, assertRange, isKey } from './object-key.ts';
 import type { ObjectInfo, ObjectStore, Shelf } from './object-store.ts';
 
@@ -76,6 +76,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
   // before it crashed, is not in here, so that its parents are synced once more.
   const known = new Set<string>();
   const sync = createFolderSync();
+  const signer = createDownloadSigner(options.signingSecret);
 
   const shardPath = (shard: string): string => `${shelves.private}/${shard}`;
 
@@ -302,13 +303,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     downloadUrl(_shelf, key, { origin, expiresInSeconds, contentType, contentDisposition }) {
       assertKey(key);
       const expiresAtSeconds = Math.floor(options.clock() / 1000) + expiresInSeconds;
-      const query = signDownloadQuery(
-        options.signingSecret,
-        key,
-        expiresAtSeconds,
-        contentType,
-        contentDisposition,
-      );
+      const query = signer.sign(key, expiresAtSeconds, contentType, contentDisposition);
       return `${origin}${options.urlPath}/${key}?${query}`;
     },
 
