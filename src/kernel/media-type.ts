@@ -35,6 +35,8 @@ export const isInert = (type: string): boolean =>
 /** The Content-Disposition of a download, with the name in ASCII for old clients and in full for all others. */
 export function contentDisposition(name: string, type: string): string {
   const how = isInert(type) ? 'inline' : 'attachment';
+  // Most names: the test is far cheaper than the work.
+  if (/^[\w.-]*$/.test(name)) return `${how}; filename="${name}"; filename*=UTF-8''${name}`;
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const full = encodeURIComponent(name).replace(
     /['()*]/g,

@@ -17,22 +17,31 @@ export type Identify = (credential: string, subject: SubjectPath) => Promise<Cal
  * statement. It is sent when the last of them has arrived, so that none gets a staler answer than from its own.
  */
 export function createIdentify(deps: Deps): Identify {
+  const byId = gatherer(deps, 'userId');
+  const byExternalId = gatherer(deps, 'externalId');
+  const byNone = gatherer(deps, null);
+  return (credential, subject) => {
+    if (subject === null) return byNone(credential, '');
+    return (subject.by === 'userId' ? byId : byExternalId)(credential, subject.name);
+  };
+}
+
+/** For requests that name their end-users in one way. */
+function gatherer(deps: Deps, by: SubjectNames['by'] | null) {
   let gathered = new Map<string, Gathered>();
   const ask = () => {
     const now = gathered;
     gathered = new Map();
     for (const one of now.values()) one.ask(deps);
   };
-  return (credential, subject) => {
-    // A line break is in no header, and so in no credential.
-    const name = `${subject?.by ?? ''}\n${credential}`;
-    let together = gathered.get(name);
+  return (credential: string, name: string): Promise<Caller> => {
+    let together = gathered.get(credential);
     if (!together) {
       if (gathered.size === 0) atEndOfTurn(ask);
-      together = new Gathered(credential, subject?.by ?? null);
-      gathered.set(name, together);
+      together = new Gathered(credential, by);
+      gathered.set(credential, together);
     }
-    return together.callerFor(subject?.name ?? '');
+    return together.callerFor(name);
   };
 }
 

@@ -57,10 +57,13 @@ export class Tallies {
   add(keys: readonly CountKey[], amounts: Amounts): void {
     for (const key of keys) {
       const tally = this.#tallyOf(key);
-      for (const counter of counterNames) {
-        const amount = amounts[counter];
-        if (amount) tally[counter] += amount;
-      }
+      // By name: a loop over the names costs several times as much, and every request is counted.
+      tally.requests += amounts.requests ?? 0;
+      tally.errors += amounts.errors ?? 0;
+      tally.uploads += amounts.uploads ?? 0;
+      tally.downloads += amounts.downloads ?? 0;
+      tally.deletes += amounts.deletes ?? 0;
+      tally.bytes_in += amounts.bytes_in ?? 0;
     }
   }
 

@@ -54,9 +54,10 @@ describe('disk-url', () => {
 
   it('refuses another key, another secret, and fields that are no text', () => {
     expect(signer.verify('project/other', query, nowMs)).toBeNull();
+    expect(signer.verify(`${key}?${query}`, query, nowMs)).toBeNull();
     expect(createDownloadSigner(Buffer.alloc(32, 8)).verify(key, query, nowMs)).toBeNull();
     const parsed = Object.fromEntries(new URLSearchParams(query));
-    for (const odd of [['text/plain', 'text/plain'], 1, null, {}]) {
+    for (const odd of [['text/plain', 'text/plain'], 1, null, {}, '\ud800']) {
       expect(signer.verify(key, { ...parsed, type: odd }, nowMs)).toBeNull();
       expect(signer.verify(key, { ...parsed, expires: odd }, nowMs)).toBeNull();
     }
