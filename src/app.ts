@@ -149,7 +149,7 @@ async function build(
     objects,
     reservations,
     verifyDownload: objects.kind === 'disk' ? downloadVerifier(settings, downloadSecret, clock) : () => null,
-    uploads: createAdmission('uploads', uploadsAtOnce, uploadWaitMs),
+    uploads: createAdmission('uploads', uploadPlaces),
     version: await readVersion(),
     probes: {
       redis: () => redis?.ping().then(() => true) ?? null,
@@ -242,9 +242,8 @@ async function refuseOldServer(db: Database): Promise<void> {
     throw new Error(`PostgreSQL 14 or newer is needed, but the server is ${row?.version}`);
 }
 
-/** So many uploads are read at once; each holds a bounded piece of memory. */
-const uploadsAtOnce = 64;
-const uploadWaitMs = 30_000;
+/** So many uploads are read at once, each with a bounded piece of memory; a project leaves some to the others. */
+const uploadPlaces = { places: 80, placesOfOne: 64, waitMaxMs: 30_000 };
 
 async function openObjects(
   settings: Settings,

@@ -38,8 +38,16 @@ const jwtSecretAdvised = 32;
 const presignedSecondsMax = 604_800;
 
 /** What only two variables together can get wrong. One that is wrong by itself is not there. */
-const contradictions = (settings: Partial<Settings>): string[] =>
-  settings.S3_BUCKET == null ? strayS3Variables(settings) : s3Mistakes(settings);
+const contradictions = (settings: Partial<Settings>): string[] => [
+  ...(settings.S3_BUCKET == null ? strayS3Variables(settings) : s3Mistakes(settings)),
+  ...portMistakes(settings),
+];
+
+/** A worker serves nothing but its metrics; port 0 is a different one every time. */
+function portMistakes({ PORT, METRICS_PORT, ROLE }: Partial<Settings>): string[] {
+  const clash = METRICS_PORT != null && METRICS_PORT !== 0 && METRICS_PORT === PORT && ROLE !== 'worker';
+  return clash ? ['METRICS_PORT must be another port than PORT'] : [];
+}
 
 function strayS3Variables(settings: Partial<Settings>): string[] {
   const stray = (

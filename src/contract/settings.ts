@@ -124,7 +124,7 @@ function httpUrl(meaning: string, { bare }: { readonly bare: boolean }): Variabl
       if (!/^https?:\/\//.test(given) || !URL.canParse(given))
         throw new Error('must be an http or https URL');
       if (bare && /[?#]/.test(given)) throw new Error('must be a URL without a query and a fragment');
-      return given.replace(/\/+$/, '');
+      return bare ? given.replace(/\/+$/, '') : given;
     },
   };
 }

@@ -1,6 +1,8 @@
 // Every refusal and every failure leaves as the one envelope. Nothing of a bug is shown; all of it is logged.
 import type { FastifyError } from 'fastify';
+import { unauthorized } from '../features/credentials/credentials.service.ts';
 import { invalid, PakhusError } from '../kernel/error.ts';
+import { brokenConstraint } from '../platform/db/postgres.ts';
 
 export interface ErrorEnvelope {
   readonly error: { readonly code: string; readonly message: string; readonly details: object };
@@ -15,6 +17,8 @@ export function toPakhusError(thrown: unknown): PakhusError {
   if (thrown instanceof PakhusError) return thrown;
   const known = refusalsOfFastify[(thrown as FastifyError | undefined)?.code ?? ''];
   if (known) return known();
+  const constraint = brokenConstraint(thrown);
+  if (constraint && ownerConstraints.test(constraint)) return unauthorized();
   return new PakhusError(
     'INTERNAL_ERROR',
     'Something went wrong on our side; the log has it under this X-Request-Id',
@@ -23,6 +27,9 @@ export function toPakhusError(thrown: unknown): PakhusError {
     },
   );
 }
+
+/** That what is made belongs to a project or an account: theirs was deleted after the request had been let in. */
+const ownerConstraints = /_(project|account)_id_fkey$/;
 
 const bodyIssue = (message: string, code: string) => invalid(422, [{ path: 'body', message, code }]);
 

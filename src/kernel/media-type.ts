@@ -1,6 +1,7 @@
 // MIME types: reading one, matching one against a plan's list, and knowing which a browser may open.
 
-const typePattern = /^[\w!#$&^.+-]{1,63}\/[\w!#$&^.+-]{1,63}$/;
+/** As long as RFC 6838 allows names to be. */
+const typePattern = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
 
 export const unknownMediaType = 'application/octet-stream';
 
@@ -8,6 +9,12 @@ export const unknownMediaType = 'application/octet-stream';
 export function readMediaType(given: string): string {
   const type = (given.split(';', 1)[0] ?? '').trim().toLowerCase();
   return typePattern.test(type) ? type : unknownMediaType;
+}
+
+/** The same of a filter, which may also name a family. */
+export function readTypeFilter(given: string): string {
+  const type = (given.split(';', 1)[0] ?? '').trim().toLowerCase();
+  return type.endsWith('/*') ? type : readMediaType(type);
 }
 
 /** An empty list allows everything; `image/*` allows a family. */

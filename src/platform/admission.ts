@@ -3,28 +3,59 @@ import { outage } from '../kernel/error.ts';
 
 export interface Admission {
   /** Resolves to the function that gives the place back. Who aborts gives up waiting. */
-  enter(signal?: AbortSignal): Promise<() => void>;
+  enter(owner: string, signal?: AbortSignal): Promise<() => void>;
+}
+
+export interface AdmissionOptions {
+  readonly places: number;
+  /** How many of them one owner may have, so that nobody can take them all. */
+  readonly placesOfOne?: number;
+  readonly waitMaxMs: number;
+}
+
+interface Waiter {
+  readonly owner: string;
+  readonly turn: () => void;
 }
 
 /** `what` is under way, in the plural, as whoever waits in vain is told. */
-export function createAdmission(what: string, places: number, waitMaxMs: number): Admission {
+export function createAdmission(
+  what: string,
+  { places, placesOfOne = places, waitMaxMs }: AdmissionOptions,
+): Admission {
   let free = places;
-  const waiting: (() => void)[] = [];
+  const taken = new Map<string, number>();
+  const waiting: Waiter[] = [];
 
-  const leave = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else free += 1;
+  const fits = (owner: string): boolean => free > 0 && (taken.get(owner) ?? 0) < placesOfOne;
+  const take = (owner: string) => {
+    free -= 1;
+    taken.set(owner, (taken.get(owner) ?? 0) + 1);
   };
-  const wait = (signal?: AbortSignal) =>
+  const leave = (owner: string) => {
+    free += 1;
+    const left = (taken.get(owner) ?? 0) - 1;
+    if (left > 0) taken.set(owner, left);
+    else taken.delete(owner);
+    admitNext();
+  };
+  const admitNext = () => {
+    const next = waiting.findIndex((waiter) => fits(waiter.owner));
+    const [waiter] = next < 0 ? [] : waiting.splice(next, 1);
+    if (!waiter) return;
+    take(waiter.owner);
+    waiter.turn();
+  };
+  const wait = (owner: string, signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       const turn = () => {
         stopWaiting();
         resolve();
       };
+      const waiter = { owner, turn };
       const giveUp = (reason: unknown) => {
         stopWaiting();
-        waiting.splice(waiting.indexOf(turn), 1);
+        waiting.splice(waiting.indexOf(waiter), 1);
         reject(reason);
       };
       const onAbort = () => giveUp(signal?.reason);
@@ -37,19 +68,19 @@ export function createAdmission(what: string, places: number, waitMaxMs: number)
         waitMaxMs,
       );
       signal?.addEventListener('abort', onAbort);
-      waiting.push(turn);
+      waiting.push(waiter);
     });
 
   return {
-    async enter(signal) {
+    async enter(owner, signal) {
       signal?.throwIfAborted();
-      if (free > 0) free -= 1;
-      else await wait(signal);
+      if (fits(owner)) take(owner);
+      else await wait(owner, signal);
       let left = false;
       return () => {
         if (left) return;
         left = true;
-        leave();
+        leave(owner);
       };
     },
   };

@@ -5,8 +5,11 @@ import { createAdmission } from './admission.ts';
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** With no hash to compare (no such account) it does the same work and answers false. */
-  verify(password: string, hash: string | null): Promise<boolean>;
+  /**
+   * With no hash to compare (no such account) it does the same work and answers false. `begin` comes first, when it
+   * is this one's turn, and may refuse it.
+   */
+  verify(password: string, hash: string | null, begin: () => Promise<unknown>): Promise<boolean>;
 }
 
 /** OWASP's recommendation for argon2id, which is algorithm 2. */
@@ -17,20 +20,25 @@ const cost = {
   parallelism: 1,
 } as const;
 
+/** Fewer than the failures that are allowed: those that are being judged count until they have turned out right. */
+const placesMax = 8;
+
 /** Far longer than a crowd of honest people waits; a flood of logins is told to come back. */
 const waitMaxMs = 20_000;
 
 export async function createPasswords(): Promise<Passwords> {
-  const admission = createAdmission('logins', Math.max(1, availableParallelism() - 1), waitMaxMs);
+  const places = Math.min(placesMax, Math.max(1, availableParallelism() - 1));
+  const admission = createAdmission('logins', { places, waitMaxMs });
   const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const leave = await admission.enter();
+    const leave = await admission.enter('');
     return work().finally(leave);
   };
   const nobodys = await hash('the password of an account that does not exist', cost);
   return {
     hash: (password) => inTurn(() => hash(password, cost)),
-    verify: (password, stored) =>
+    verify: (password, stored, begin) =>
       inTurn(async () => {
+        await begin();
         const right = await verify(stored ?? nobodys, password);
         return right && stored !== null;
       }),

@@ -42,7 +42,7 @@ async function makeDisk(): Promise<StoreUnderTest> {
     store,
     partBytes: 1 << 20,
     unfinished: async () => (await readdir(tmp)).length,
-    leaveUnfinished: () => writeFile(path.join(tmp, 'left'), 'half'),
+    leaveUnfinished: () => writeFile(path.join(tmp, 'left+behind~1-1'), 'half'),
     follow,
     shiftClock: (ms) => {
       shiftMs = ms;

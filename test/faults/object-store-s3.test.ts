@@ -7,7 +7,13 @@ import type { ObjectMeta, ObjectStore } from '../../src/platform/objects/object-
 import { createS3Store, type S3StoreOptions } from '../../src/platform/objects/s3.ts';
 import { bytesOf, digestOf, readAll, sha256, stallingStream, streamOf } from '../support/bytes.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { makeBuckets, type S3Buckets, type S3Server, testS3Server } from '../support/s3-server.ts';
+import {
+  makeBuckets,
+  nobodyWrites,
+  type S3Buckets,
+  type S3Server,
+  testS3Server,
+} from '../support/s3-server.ts';
 
 const meta: ObjectMeta = { contentType: 'text/plain', contentDisposition: 'attachment' };
 const partBytes = 5 << 20;
@@ -56,7 +62,7 @@ function suite(at: S3Server): void {
   });
   afterEach(async () => {
     proxy.set();
-    await store.sweepUnfinished(new Date(Date.now() + 3_600_000));
+    await store.sweepUnfinished(new Date(Date.now() + 3_600_000), nobodyWrites);
     expect(await buckets.unfinishedUploads()).toBe(0);
     expect(unhandled).toEqual([]);
   });
@@ -185,7 +191,7 @@ function suite(at: S3Server): void {
         () => store.get('private', key),
         () => store.head('private', key),
         () => store.copy('private', 'public', key, meta),
-        () => store.sweepUnfinished(new Date()),
+        () => store.sweepUnfinished(new Date(), nobodyWrites),
         () => store.deleteMany('private', [newKey()]),
         () => store.delete('private', newKey()),
         () => store.check(),
@@ -232,7 +238,7 @@ function suite(at: S3Server): void {
     );
     expect(await buckets.unfinishedUploads()).toBe(1);
     proxy.set();
-    expect(await store.sweepUnfinished(new Date(Date.now() + 3_600_000))).toBe(1);
+    expect(await store.sweepUnfinished(new Date(Date.now() + 3_600_000), nobodyWrites)).toBe(1);
   });
 
   it('rethrows an abort at once while the server is silent, and while it pauses between tries', async () => {

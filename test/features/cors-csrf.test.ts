@@ -243,6 +243,15 @@ describe('CORS of everyone else', () => {
     }
   });
 
+  test('anybody may read the OpenAPI document, and a listed page with credentials', async () => {
+    const read = async (origin: string) =>
+      corsOf(await service.api.call('GET', '/openapi.json', { headers: { origin } }));
+    expect([await read(listed), await read(foreign)]).toEqual([
+      open(listed),
+      { origin: '*', credentials: null },
+    ]);
+  });
+
   test('Vary: Origin is on every response', async () => {
     const replies = [
       await service.api.get('/health'),

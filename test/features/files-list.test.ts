@@ -93,6 +93,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         '?mime_type=image/png': ['both'],
         '?mimeType=IMAGE/*': ['both', 'red'],
         '?mime_type=image/*': ['both', 'red'],
+        '?mime_type=image/*;q=1': ['both', 'red'],
         '?mime_type=text/*': ['spaced'],
         '?visibility=public': ['red', 'spaced'],
         '?visibility=private': ['both', 'plain'],
@@ -117,6 +118,9 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       for (const type of ['image/png', 'image-x/png', 'image0/png', 'imag/png', 'image.x/png'])
         await put(path, type.replace('/', '+'), { type });
       expect(await namesOf(path, '?mime_type=image/*')).toEqual(['image+png']);
+      const long = `application/vnd.${'x'.repeat(100)}+xml`;
+      await put(path, 'long', { type: long });
+      expect(await namesOf(path, `?mime_type=${encodeURIComponent(long)}`)).toEqual(['long']);
     });
 
     test.each([

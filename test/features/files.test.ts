@@ -122,8 +122,10 @@ function suite(store: Parameters<typeof startOn>[0]): void {
           expect(reply.status, reply.text).toBe(201);
           expect(reply.body.file.space_id).toBe(id);
         }
+        const shouted = await put(path, 'abc', { fields: { [field]: id.toUpperCase() } });
+        expect(shouted.body.file.space_id).toBe(id);
         const space = await service.api.get(`${path}/spaces/${id}`, tenant.key);
-        expect(space.body.space.used_bytes).toBe(6);
+        expect(space.body.space.used_bytes).toBe(9);
       },
     );
 

@@ -6,8 +6,8 @@ import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mover, reaper } from '../../src/features/files/files.jobs.ts';
 import { reap } from '../../src/features/files/files.reaper.ts';
-import { bytesOf } from '../support/bytes.ts';
-import { rowsOf } from '../support/database.ts';
+import { bytesOf, sha256 } from '../support/bytes.ts';
+import { inTransaction, isSomebodyWaiting, rowsOf } from '../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { doomedOf, expectBalanced, never, objectsOf, reapAll } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
@@ -92,6 +92,67 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     ).toHaveLength(1);
     await sql(`delete from doomed_objects where file_id = '${fileId}'`);
   });
+
+  test('files.move: a shelf that the reaper failed to clear is taken again, once its last try cannot arrive', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const { body } = await upload(service.api, key, path, 'public', { meta: { visibility: 'public' } });
+    const { id: fileId, storageKey } = body.file;
+    // After five tries the next one comes in 480 s.
+    const lastTried = (secondsAgo: number) =>
+      sql(`insert into doomed_objects (shelf, storage_key, file_id, attempts, due_at)
+        values ('private', '${storageKey}', '${fileId}', 5, now() + interval '${480 - secondsAgo} seconds')
+        on conflict (storage_key, shelf) do update set due_at = excluded.due_at`);
+    await lastTried(10);
+    await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
+    await mover.run(service.pakhus.deps, never);
+    expect(await objectsOf(service, id)).toEqual([`public/${storageKey}`]);
+    await lastTried(40);
+    await mover.run(service.pakhus.deps, never);
+    expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
+    await expectBalanced(service, id);
+  });
+
+  test('files.reap: the record of an owned object stays if its file goes at that moment', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const { id: fileId, storageKey } = (await upload(service.api, key, path, 'bytes')).body.file;
+    await sql(`insert into doomed_objects (shelf, storage_key, file_id, due_at)
+      values ('private', '${storageKey}', '${fileId}', now())`);
+    await inTransaction(service.databaseUrl, async (query) => {
+      await query(`select from files where id = '${fileId}' for update`);
+      const reaping = reapNow();
+      await until('the reaper waits', () => isSomebodyWaiting(service.databaseUrl));
+      await query(`delete from files where id = '${fileId}'; update users set used_bytes = 0
+        where project_id = '${id}'; commit`);
+      await reaping;
+    });
+    expect(await doomedOf(service, id)).toBe(1);
+    await sql(`update doomed_objects set claimed_until = now() where file_id = '${fileId}'`);
+    await reapNow();
+    expect(await objectsOf(service, id)).toEqual([]);
+  });
+
+  test.each(['user', 'project'] as const)(
+    'files.move: a file that is moved while its %s is deleted leaves no object',
+    async (what) => {
+      const { id, key, path } = await tenantWithUser();
+      const { id: fileId, storageKey } = (await upload(service.api, key, path, 'bytes')).body.file;
+      await objects().copy('private', 'public', storageKey, meta);
+      await inTransaction(service.databaseUrl, async (query) => {
+        await query(`update files set shelf = 'public' where id = '${fileId}';
+          insert into doomed_objects (shelf, storage_key, file_id, due_at)
+          values ('private', '${storageKey}', '${fileId}', now())`);
+        const deleting =
+          what === 'user'
+            ? service.api.delete(path, key)
+            : service.api.delete(`/admin/projects/${id}`, admin);
+        await until('the deletion waits', () => isSomebodyWaiting(service.databaseUrl));
+        await query('commit');
+        expect((await deleting).status).toBe(204);
+      });
+      await reapAll(service);
+      expect(await objectsOf(service, id)).toEqual([]);
+    },
+  );
 
   test('files.reap: what is pending past its grace goes, on both shelves; within the grace it stays', async () => {
     const { id } = await tenantWithUser();
@@ -227,13 +288,36 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   });
 
   test('files.reap: what was begun in the store and never finished is swept past the grace, and not before', async () => {
-    const count = await beginUnfinished(service);
+    await beginUnfinished(service);
     const { deps } = service.pakhus;
     await reaper.run(deps, never);
-    expect(await count()).toBe(1);
+    expect(await unfinishedIn(service)).toBe(1);
     // Its age cannot be changed: a grace that ends in a minute makes it old.
     await reaper.run({ ...deps, settings: { ...deps.settings, REAPER_GRACE_SECONDS: -60 } }, never);
-    expect(await count()).toBe(0);
+    expect(await unfinishedIn(service)).toBe(0);
+  });
+
+  test('files.upload: an upload that takes longer than the grace is not swept away', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const bytes = bytesOf(18 << 20);
+    const form = formOf(partsOf(bytes));
+    const client = await openRawPost(service.baseUrl, {
+      path: `${path}/files`,
+      as: key,
+      headers: [`Content-Type: ${contentTypeOf()}`, `Content-Length: ${form.length}`],
+    });
+    await client.write(form.subarray(0, 17 << 20));
+    await until('the store is being written', async () => (await unfinishedIn(service)) === 1);
+    const { deps } = service.pakhus;
+    await reaper.run({ ...deps, settings: { ...deps.settings, REAPER_GRACE_SECONDS: -60 } }, never);
+    expect(await unfinishedIn(service)).toBe(1);
+    await client.write(form.subarray(17 << 20));
+    const reply = await client.reply();
+    client.end();
+    expect(reply.status, reply.text).toBe(201);
+    await expectBalanced(service, id);
+    const { sha256: kept } = (await service.api.get(`${path}/files`, key)).body.files[0];
+    expect(kept).toBe(sha256(bytes));
   });
 
   test('files.upload: an upload whose object the reaper has claimed commits nothing and answers 503', async () => {
@@ -292,16 +376,17 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   }
 }
 
-/** Resolves to how many unfinished writes there are now. */
-async function beginUnfinished({ buckets, dataDir }: PakhusOnStore): Promise<() => Promise<number>> {
+async function unfinishedIn({ buckets, dataDir }: PakhusOnStore): Promise<number> {
+  return buckets ? buckets.unfinishedUploads() : (await readdir(join(dataDir, 'objects', 'tmp'))).length;
+}
+
+async function beginUnfinished({ buckets, dataDir }: PakhusOnStore): Promise<void> {
   if (!buckets) {
-    const tmp = join(dataDir, 'objects', 'tmp');
-    await writeFile(join(tmp, 'left'), 'half');
-    return async () => (await readdir(tmp)).length;
+    await writeFile(join(dataDir, 'objects', 'tmp', 'left'), 'half');
+    return;
   }
   const object = { Bucket: buckets.bucket, Key: `${randomUUID()}/${randomUUID()}` };
   const { UploadId } = await buckets.sdk.send(new CreateMultipartUploadCommand(object));
   const part = { ...object, UploadId, PartNumber: 1, Body: Buffer.from('half') };
   await buckets.sdk.send(new UploadPartCommand(part));
-  return () => buckets.unfinishedUploads();
 }

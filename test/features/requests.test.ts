@@ -1,6 +1,8 @@
 // Requests that are almost right: bodies of the wrong kind, numbers in odd writing, far too much of something.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction, isSomebodyWaiting } from '../support/database.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { until } from '../support/processes.ts';
 import {
   adminSession,
   createIntegration,
@@ -27,6 +29,23 @@ afterAll(() => service.stop());
 
 const issuesOf = (reply: { body: { error: { details: { issues: { path: string; code: string }[] } } } }) =>
   reply.body.error.details.issues;
+
+test.each([
+  ['/project/users', { externalId: 'late' }],
+  ['/project/plans', { name: 'late', maxFileSize: 1 }],
+  ['/project/keys', { name: 'late' }],
+  ['/project/integrations', { name: 'late', scopes: ['files:read'] }],
+])('%s: what is made while its project is deleted is refused like what comes after', async (at, body) => {
+  const doomed = await createTenant(service.api, await adminSession(service.api));
+  await inTransaction(service.databaseUrl, async (query) => {
+    await query(`delete from projects where id = '${doomed.id}'`);
+    const making = service.api.post(at, doomed.key, body);
+    await until('it waits', () => isSomebodyWaiting(service.databaseUrl));
+    await query('commit');
+    const { status, body: answer } = await making;
+    expect([status, answer.error.code]).toEqual([401, 'UNAUTHORIZED']);
+  });
+});
 
 describe('a form is no JSON body', () => {
   const form = formOf([{ name: 'scopes', value: '["files:read"]' }]);

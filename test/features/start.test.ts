@@ -108,6 +108,7 @@ describe('configuration', () => {
       { S3_BUCKET: 'b', S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 's', S3_PUBLIC_BUCKET: 'b' },
       'S3_PUBLIC_BUCKET',
     ],
+    [{ PORT: '4000', METRICS_PORT: '4000' }, 'METRICS_PORT'],
   ])('%j is refused by the name of %s', (environment, name) => {
     expect(() => readConfig(environment)).toThrow(name);
   });
@@ -126,6 +127,14 @@ describe('configuration', () => {
     ],
   ])('%j works with a warning', (environment, warning) => {
     expect(readConfig(environment).warnings.join()).toContain(warning);
+  });
+
+  test('a RESET_URL is kept as it is, and a PUBLIC_URL loses its last slash', () => {
+    const url = 'https://app.example.com/reset/?next=/';
+    expect(readConfig({ RESET_URL: url, PUBLIC_URL: 'https://a.example/' }).settings).toMatchObject({
+      RESET_URL: url,
+      PUBLIC_URL: 'https://a.example',
+    });
   });
 
   test('an empty variable counts as not set', () => {

@@ -14,6 +14,30 @@ export async function onServer(url: string, statement: string): Promise<pg.Query
   }
 }
 
+/** Lets `work` query within a transaction of its own, which ends with it. */
+export async function inTransaction(
+  url: string,
+  work: (query: (statement: string) => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('begin');
+    await work((statement) => client.query(statement));
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether a statement waits for a lock in this database. */
+export async function isSomebodyWaiting(url: string): Promise<boolean> {
+  const { rows } = await onServer(
+    url,
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows.length > 0;
+}
+
 /** The same server, another database. */
 export function withDatabase(url: string, database: string): string {
   const [, scheme, authority, query = ''] = /^(\w+:\/\/)([^/]*)\/[^?]*(\?.*)?$/.exec(url) ?? [];

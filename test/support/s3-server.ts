@@ -11,6 +11,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { createS3Store, type S3StoreOptions } from '../../src/platform/objects/s3.ts';
 
+/** For sweeps that take everything. */
+export const nobodyWrites = async (): Promise<boolean> => false;
+
 export interface S3Server {
   readonly endpoint: string;
   readonly accessKeyId: string;
@@ -80,7 +83,7 @@ export async function makeBuckets(server: S3Server): Promise<S3Buckets> {
     },
     async remove() {
       const store = createS3Store(options);
-      await store.sweepUnfinished(new Date(Date.now() + 86_400_000));
+      await store.sweepUnfinished(new Date(Date.now() + 86_400_000), nobodyWrites);
       for (const Bucket of both) {
         for (let more = true; more; ) {
           const page = await sdk.send(new ListObjectsV2Command({ Bucket }));

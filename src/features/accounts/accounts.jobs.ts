@@ -42,12 +42,19 @@ export const accountReseal = periodic({
 });
 
 export async function reseal(deps: Deps): Promise<void> {
-  const { keyId } = deps.sealer;
-  const rows = await deps.db.query<TwoFactorRow>(listSealedOtherwise(keyId, resealBatch));
-  for (const row of rows) {
-    const secret = openSecret(deps, row);
-    if (secret === null) continue;
-    const { bytes } = deps.sealer.seal(secret, secretPurpose(row.account_id));
-    await deps.db.query(updateSealed(row, keyId, bytes));
-  }
+  let last: string | null = null;
+  do {
+    const rows: TwoFactorRow[] = await deps.db.query(
+      listSealedOtherwise(deps.sealer.keyId, last, resealBatch),
+    );
+    for (const row of rows) await resealOne(deps, row);
+    last = rows.length < resealBatch ? null : (rows.at(-1)?.account_id ?? null);
+  } while (last !== null);
+}
+
+async function resealOne(deps: Deps, row: TwoFactorRow): Promise<void> {
+  const secret = openSecret(deps, row);
+  if (secret === null) return;
+  const { keyId, bytes } = deps.sealer.seal(secret, secretPurpose(row.account_id));
+  await deps.db.query(updateSealed(row, keyId, bytes));
 }

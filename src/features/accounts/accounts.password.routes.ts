@@ -34,7 +34,7 @@ export const passwordRoutes = [
       path: '/auth/forgot-password',
       summary: 'Ask for a link to a new password',
       description:
-        'Answers the same for every address. Where there is an account, a link is mailed that works once, within 15 minutes; at most five of them in that time.',
+        'Answers the same for every address. Where there is an account, a link is mailed that works once, within 15 minutes; at most 20 of them in that time.',
       access: { public: true, why: 'whoever forgot the password cannot log in' },
       loginLimited: true,
       audit: 'auth.password_forgot',

@@ -31,7 +31,7 @@ import { deleteChallenges } from './accounts.two-factor.sql.ts';
 const resetMs = 15 * 60_000;
 const resetTokenBytes = 32;
 /** Nobody's mailbox is flooded, whatever addresses the requests come from. */
-const mailPolicy: Policy = { max: 5, windowMs: resetMs };
+const mailPolicy: Policy = { max: 20, windowMs: resetMs };
 
 export const resetQueue = 'auth.forgot_password';
 
@@ -50,8 +50,9 @@ export async function changePassword(
 ): Promise<void> {
   const failures = passwordFailures(session.email);
   const [known] = await deps.db.read<AccountRow>(findAccount(session.accountId));
-  await countAttempt(deps, failures);
-  const right = await deps.passwords.verify(input.currentPassword, known?.password_hash ?? null);
+  const right = await deps.passwords.verify(input.currentPassword, known?.password_hash ?? null, () =>
+    countAttempt(deps, failures),
+  );
   if (!right) throw wrongPassword();
   const passwordHash = await deps.passwords.hash(input.newPassword);
   await deps.db.transaction(async (tx) => {

@@ -73,8 +73,9 @@ async function provePassword(
   const failures = passwordFailures(input.email);
   // Before it is counted: an attempt that the database could not answer is no failure of its owner.
   const [account] = await deps.db.read<AccountRow>(findAccountByEmail(input.email));
-  await countAttempt(deps, failures);
-  const right = await deps.passwords.verify(input.password, account?.password_hash ?? null);
+  const right = await deps.passwords.verify(input.password, account?.password_hash ?? null, () =>
+    countAttempt(deps, failures),
+  );
   if (!account || !right) {
     const stamp = withAction(account ? stampAs(account, audit) : audit, 'auth.login_failed');
     deps.auditQueue.add(stamp, {

@@ -18,7 +18,7 @@ export const passwordFailures = (email: string): string =>
 
 export const codeFailures = (accountId: string): string => `account-code:${accountId}`;
 
-/** Counts an attempt before it is judged; whoever succeeds resets the count. */
+/** Counts an attempt before it is judged, when its turn has come; whoever succeeds resets the count. */
 export async function countAttempt(deps: Deps, bucket: string): Promise<void> {
   await countUse(deps, bucket, failurePolicy, 'Too many failed attempts for this account');
 }

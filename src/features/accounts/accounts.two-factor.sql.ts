@@ -59,9 +59,11 @@ export const deleteExpiredChallenges = (now: string): Sql => sql`
 
 export const deleteStepsBefore = (step: number): Sql => sql`delete from used_totp_steps where step < ${step}`;
 
-export const listSealedOtherwise = (keyId: string, limit: number): Sql => sql`
+/** From behind the account `after` on: what no key opens stays as it is, and must not stand in the way. */
+export const listSealedOtherwise = (keyId: string, after: string | null, limit: number): Sql => sql`
   select account_id, key_id, sealed_secret, activated_at from two_factors
-  where key_id <> ${keyId} order by account_id limit ${limit}`;
+  where key_id <> ${keyId} and (${after}::uuid is null or account_id > ${after})
+  order by account_id limit ${limit}`;
 
 /** Only while it is what was read: an enrolment may have replaced it. */
 export const updateSealed = (row: TwoFactorRow, keyId: string, sealedSecret: Buffer): Sql => sql`

@@ -75,6 +75,8 @@ export async function activate(
 /** A session alone does not get rid of the second factor: whoever holds it must show the factor itself. */
 export async function disable(deps: Deps, session: Session, code: string, audit: AuditStamp): Promise<void> {
   const { accountId } = session;
+  // Before it is counted: where there is nothing to disable, no code is wrong.
+  if (!(await isEnabled(deps, session))) throw notEnabled();
   await countAttempt(deps, codeFailures(accountId));
   const right = await deps.db.transaction(async (tx) => {
     await holdAccount(tx, accountId);

@@ -7,6 +7,7 @@ import type { Deps } from '../../contract/deps.ts';
 import { batched } from '../../kernel/batch.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { onceFor } from '../../kernel/once-for.ts';
+import { createAdmission } from '../../platform/admission.ts';
 import type { Queryable } from '../../platform/db/postgres.ts';
 import { type NewFile, type StoreOutcome, storeFile, storeFiles } from './files.sql.ts';
 
@@ -49,8 +50,18 @@ async function commitAll(
   const results = await storeAll(deps, commits);
   return commits.map(({ file, audit }, index) => {
     const result = results[index];
-    return isDecided(result) ? result : commitFile(deps.db, file, audit);
+    return isDecided(result) ? result : commitAlone(deps, file, audit);
   });
+}
+
+/** Whoever waits for a lock has a connection meanwhile: the rest of them is for everybody else. */
+const aloneOf = onceFor((_deps: Deps) =>
+  createAdmission('uploads to what is being changed', { places: 16, placesOfOne: 8, waitMaxMs: 60_000 }),
+);
+
+async function commitAlone(deps: Deps, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
+  const leave = await aloneOf(deps).enter(file.project_id);
+  return commitFile(deps.db, file, audit).finally(leave);
 }
 
 const isDecided = (result: BatchResult | undefined): result is CommitResult =>

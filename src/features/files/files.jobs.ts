@@ -2,6 +2,7 @@
 import { periodic } from '../../contract/job.ts';
 import { clearExposed, moveMisplaced } from './files.move.ts';
 import { reap } from './files.reaper.ts';
+import { findReserved } from './files.sql.ts';
 
 export const reaper = periodic({
   name: 'files.reap',
@@ -9,7 +10,8 @@ export const reaper = periodic({
   async run(deps, signal) {
     const reaped = await reap(deps, signal);
     const graceMs = deps.settings.REAPER_GRACE_SECONDS * 1000;
-    const swept = await deps.objects.sweepUnfinished(new Date(Date.now() - graceMs));
+    const isUnderWay = async (key: string) => (await deps.db.query(findReserved(key))).length > 0;
+    const swept = await deps.objects.sweepUnfinished(new Date(Date.now() - graceMs), isUnderWay);
     if (reaped + swept > 0) deps.log.info({ reaped, swept }, 'objects without a file are gone');
   },
 });

@@ -2,7 +2,14 @@
 // be deleted now is tried again, for ever. An object whose file exists is never touched.
 import type { Deps } from '../../contract/deps.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
-import { claimDoomed, type DoomedRow, deleteClaimed, listOwned, postponeClaimed } from './files.sql.ts';
+import {
+  claimDoomed,
+  type DoomedRow,
+  deleteClaimed,
+  listOwned,
+  postponeClaimed,
+  releaseOwned,
+} from './files.sql.ts';
 
 const batchMax = 500;
 /** Longer than the store may take for a batch: after it another reaper may claim the same objects. */
@@ -28,9 +35,21 @@ export async function reap(deps: Deps, signal: AbortSignal): Promise<number> {
 async function reapShelf(deps: Deps, shelf: Shelf, claimed: readonly DoomedRow[]): Promise<number> {
   if (claimed.length === 0) return 0;
   const owned = await ownedKeys(deps, shelf, claimed);
+  if (owned.size > 0)
+    await deps.db.query(
+      releaseOwned(
+        shelf,
+        claimed.map((row) => row.file_id),
+      ),
+    );
   const orphans = claimed.map((row) => row.storage_key).filter((key) => !owned.has(key));
   const kept = new Set(await deleteOrphans(deps, shelf, orphans));
-  await deps.db.query(deleteClaimed(shelf, [...owned, ...orphans.filter((key) => !kept.has(key))]));
+  await deps.db.query(
+    deleteClaimed(
+      shelf,
+      orphans.filter((key) => !kept.has(key)),
+    ),
+  );
   if (kept.size > 0) await deps.db.query(postponeClaimed(shelf, [...kept]));
   return orphans.length - kept.size;
 }

@@ -4,7 +4,7 @@ import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
-import { readMediaType } from '../../kernel/media-type.ts';
+import { readTypeFilter } from '../../kernel/media-type.ts';
 import { countFor } from '../stats/stats.count.ts';
 import { commitTogether } from './files.commit.ts';
 import { folderOf, tagsIn } from './files.meta.ts';
@@ -63,7 +63,7 @@ const FileQuery = Type.Object({
   classifier: Type.Optional(Classifier),
   mime_type: Type.Optional(
     Type.String({
-      maxLength: 127,
+      maxLength: 255,
       pattern: '^[\\w!#$&^.+-]+/(\\*|[\\w!#$&^.+-]+)(;\\S*)?$',
       description: 'A type, or type/* for a family.',
       examples: ['image/*'],
@@ -124,7 +124,7 @@ export const fileRoutes = [
         folder: folder === undefined ? undefined : folderOf(folder, 400),
         tags: tags?.flatMap(tagsIn),
         classifier,
-        mimeType: mime_type?.endsWith('/*') ? mime_type.toLowerCase() : mime_type && readMediaType(mime_type),
+        mimeType: mime_type === undefined ? undefined : readTypeFilter(mime_type),
         visibility,
       };
       return listUserFiles(deps, actor, user.id, filter, query);

@@ -100,20 +100,28 @@ export const insertDoomed = (objects: readonly PlacedObject[], graceSeconds: num
   from unnest(${objects.map(({ shelf }) => shelf)}::text[], ${objects.map(({ key }) => key)}::text[],
     ${objects.map(({ fileId }) => fileId)}::uuid[]) as object(shelf, storage_key, file_id)`;
 
+/**
+ * The files are locked: one that is being moved or compressed is waited for, so that what it leaves on record is the
+ * object that it has then, and whoever comes after the deletion finds no file.
+ */
 export const insertDoomedOfUser = (projectId: string, userId: string): Sql => sql`
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
-  select shelf, storage_key, id, now() from files where project_id = ${projectId} and user_id = ${userId}
+  select shelf, storage_key, id, now() from files where project_id = ${projectId} and user_id = ${userId} for update
   on conflict do nothing`;
 
 export const insertDoomedOfProject = (projectId: string): Sql => sql`
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
-  select shelf, storage_key, id, now() from files where project_id = ${projectId}
+  select shelf, storage_key, id, now() from files where project_id = ${projectId} for update
   on conflict do nothing`;
 
 /** An upload that takes longer than the grace is still no orphan. */
 export const postponeDoomed = (key: string, shelf: Shelf, graceSeconds: number): Sql => sql`
   update doomed_objects set due_at = now() + make_interval(secs => ${graceSeconds})
   where storage_key = ${key} and shelf = ${shelf} and claimed_until is null`;
+
+/** Whose record is not due: somebody writes the object, and moves the record on as long as that lasts. */
+export const findReserved = (key: string): Sql => sql`
+  select from doomed_objects where storage_key = ${key} and due_at > now() and claimed_until is null`;
 
 /** After the object has gone. What is not due yet has a writer that may still bring it back. */
 export const deleteDoomedIfDue = (key: string, shelf: Shelf): Sql => sql`
@@ -146,21 +154,35 @@ export const claimDoomed = (rowsMax: number, claimSeconds: number): Sql => sql`
 export const listOwned = (fileIds: readonly string[]): Sql => sql`
   select storage_key, shelf from files where id = any(${fileIds}::uuid[])`;
 
+/**
+ * The record of an object that a file owns is needed no more, unless the file goes at this very moment: whoever
+ * deletes it counts on a record that is there.
+ */
+export const releaseOwned = (shelf: Shelf, fileIds: readonly string[]): Sql => sql`
+  with owned as (select storage_key from files where id = any(${fileIds}::uuid[]) and shelf = ${shelf} for key share)
+  delete from doomed_objects d using owned
+  where d.storage_key = owned.storage_key and d.shelf = ${shelf} and d.claimed_until is not null`;
+
 export const deleteClaimed = (shelf: Shelf, keys: readonly string[]): Sql => sql`
   delete from doomed_objects where shelf = ${shelf} and storage_key = any(${keys}::text[]) and claimed_until is not null`;
 
 /** Another try later: the wait doubles up to six hours, for ever. */
+const backOff = sql`least(interval '6 hours', interval '15 seconds' * power(2, least(doomed_objects.attempts, 12)))`;
+
 export const postponeClaimed = (shelf: Shelf, keys: readonly string[]): Sql => sql`
-  update doomed_objects set claimed_until = null,
-    due_at = now() + least(interval '6 hours', interval '15 seconds' * power(2, least(attempts, 12)))
+  update doomed_objects set claimed_until = null, due_at = now() + ${backOff}
   where shelf = ${shelf} and storage_key = any(${keys}::text[]) and claimed_until is not null`;
 
-/** The copy that a move is about to make: one mover at a time, and none while the reaper is busy there. */
+/**
+ * The copy that a move is about to make: one mover at a time, and none while the reaper is busy there. Where the
+ * reaper has failed, its next try may be hours away: a move waits only until the last one cannot arrive any more.
+ */
 export const insertDoomedCopy = (shelf: Shelf, key: string, fileId: string, leaseSeconds: number): Sql => sql`
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
   values (${shelf}, ${key}, ${fileId}, now() + make_interval(secs => ${leaseSeconds}))
-  on conflict (storage_key, shelf) do update set due_at = excluded.due_at
-    where doomed_objects.claimed_until is null and doomed_objects.due_at <= now()
+  on conflict (storage_key, shelf) do update set due_at = excluded.due_at, attempts = 0
+    where doomed_objects.claimed_until is null and (doomed_objects.due_at <= now()
+      or doomed_objects.attempts > 0 and doomed_objects.due_at - ${backOff} <= now() - interval '30 seconds')
   returning storage_key`;
 
 /** An object that is about to be written again is on record, in case its file is deleted meanwhile. */

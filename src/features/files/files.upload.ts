@@ -87,7 +87,7 @@ export async function uploadFile<Input extends UploadInput>(
   const abort = new AbortController();
   const stopWatching = watchClient(call.raw, abort);
   try {
-    const leave = await deps.uploads.enter(signalWhileSent(call.raw, abort));
+    const leave = await deps.uploads.enter(actor.projectId, signalWhileSent(call.raw, abort));
     const stopPacing = watchPace(call.raw, abort);
     try {
       const attempt: Attempt = {
@@ -288,7 +288,7 @@ const rowOf = (
   id: object.fileId,
   project_id: actor.projectId,
   user_id: user.id,
-  space_id: pinnedSpaceOf(actor) ?? input.space_id ?? null,
+  space_id: pinnedSpaceOf(actor) ?? input.space_id?.toLowerCase() ?? null,
   name: facts.name,
   size: file.size,
   mime_type: facts.declared,

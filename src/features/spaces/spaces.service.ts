@@ -178,9 +178,10 @@ async function proveSpacePassword(
   const failures = loginFailures(projectId, input.external_id);
   // Before it is counted: an attempt that the database could not answer is no failure.
   const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
-  await countUse(deps, failures, loginFailurePolicy, 'Too many failed logins for this space');
   const hash = space?.password_hash ?? null;
-  const right = await deps.passwords.verify(input.password, hash);
+  const right = await deps.passwords.verify(input.password, hash, () =>
+    countUse(deps, failures, loginFailurePolicy, 'Too many failed logins for this space'),
+  );
   if (!space || hash === null || !right) {
     deps.auditQueue.add(withAction(audit, 'auth.login_failed'), {
       resourceType: 'space',

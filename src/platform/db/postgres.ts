@@ -249,8 +249,14 @@ async function listenOn(
     client.on('error', (error) => log.warn({ err: error }, 'the listening database connection was lost'));
     client.on('notification', ({ payload = '' }) => hear(payload));
     const lost = new Promise<void>((resolve) => client.on('end', () => resolve()));
-    await client.connect();
-    await client.query(`listen ${channel}`);
+    try {
+      await client.connect();
+      await client.query(`listen ${channel}`);
+    } catch (error) {
+      // One that is connected and may not listen, as to a standby, would stay connected for ever.
+      await client.end().catch(() => undefined);
+      throw error;
+    }
     return { lost };
   };
   const keep = async (connection: { lost: Promise<unknown> } | null) => {

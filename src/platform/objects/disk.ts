@@ -37,6 +37,15 @@ const readBytes = 256 << 10;
 const knownFoldersMax = 100_000;
 const deletesAtOnce = 8;
 
+/** In no key. */
+const tempMark = '~';
+
+/** Where an object is to be. */
+interface Place {
+  readonly key: string;
+  readonly path: string;
+}
+
 type ReadCallback = (error: Error | null, bytesRead: number, buffer: NodeJS.ArrayBufferView) => void;
 
 /**
@@ -86,7 +95,11 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     return `${shardPath(hash('sha256', key).slice(0, 2))}/${key.replaceAll('/', '+')}`;
   };
 
-  const tempPath = (): string => `${tmp}/${run}-${(++serial).toString(36)}`;
+  const placeOf = (shelf: Shelf, key: string): Place => ({ key, path: pathOf(shelf, key) });
+
+  /** Named after its object: whether an old one is still being written is asked by its key. */
+  const tempPath = (key: string): string =>
+    `${tmp}/${key.replaceAll('/', '+')}${tempMark}${run}-${(++serial).toString(36)}`;
 
   /** Once only: a root that vanishes later is an outage, not a new and empty store. */
   function ready(): Promise<void> {
@@ -139,13 +152,13 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
 
   /** Runs `fill` on a fresh temporary file and settles it; whatever fails, no temporary file stays. */
   async function writeObject(
-    target: string,
+    { key, path: target }: Place,
     flags: number,
     fill: (fd: number) => Promise<void>,
     signal?: AbortSignal,
   ): Promise<void> {
     await ready();
-    const temp = tempPath();
+    const temp = tempPath(key);
     let fd = await openFd(temp, flags, 0o644);
     try {
       await fill(fd);
@@ -161,7 +174,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     }
   }
 
-  async function putStream(target: string, reader: BodyReader, signal?: AbortSignal): Promise<void> {
+  async function putStream(target: Place, reader: BodyReader, signal?: AbortSignal): Promise<void> {
     const first = await reader.gather(pieceBytes);
     if (reader.ended) return guard('put', () => putBuffer(target, joined(first), signal));
     let bodyError: { readonly error: unknown } | undefined;
@@ -183,7 +196,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
   }
 
   // O_DSYNC makes the write itself durable: one call less than write and fdatasync.
-  function putBuffer(target: string, body: Buffer, signal?: AbortSignal): Promise<void> {
+  function putBuffer(target: Place, body: Buffer, signal?: AbortSignal): Promise<void> {
     return writeObject(target, createFlags | O_DSYNC, (fd) => writeAll(fd, body), signal);
   }
 
@@ -223,7 +236,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
 
     async put(shelf, key, body, _meta, signal) {
       if (Buffer.isBuffer(body)) {
-        const target = pathOf(shelf, key);
+        const target = placeOf(shelf, key);
         signal?.throwIfAborted();
         return guard(
           'put',
@@ -233,7 +246,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
       }
       const reader = createBodyReader(body, signal);
       try {
-        return await putStream(pathOf(shelf, key), reader, signal);
+        return await putStream(placeOf(shelf, key), reader, signal);
       } catch (error) {
         signal?.throwIfAborted();
         throw error;
@@ -290,7 +303,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     copy: (from, to, key, _meta) =>
       guard('copy', async () => {
         await ready();
-        const temp = tempPath();
+        const temp = tempPath(key);
         try {
           await linkOrCopy(pathOf(from, key), temp);
           await settle(temp, pathOf(to, key));
@@ -317,7 +330,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
       }
     },
 
-    sweepUnfinished: (olderThan) =>
+    sweepUnfinished: (olderThan, isUnderWay) =>
       guard('sweep', async () => {
         let swept = 0;
         for (const name of await readdir(tmp).catch(absentAs<string[]>([]))) {
@@ -325,6 +338,8 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
           // The time of the last change of any kind: a link made for a copy has the mtime of its source.
           const changed = await stat(file).catch(absentAs(null));
           if (!changed || changed.ctimeMs >= olderThan.getTime()) continue;
+          const [key = ''] = name.split(tempMark);
+          if (await isUnderWay(key.replaceAll('+', '/'))) continue;
           await unlink(file).catch(ignore('ENOENT'));
           swept += 1;
         }

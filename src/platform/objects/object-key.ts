@@ -1,8 +1,8 @@
 // What a key and a range may look like, in every store alike. Both are made by this service, never by its clients,
 // so one that breaks the rule is a bug: it throws a plain Error.
 
-/** With its slashes replaced a key must still fit into one file name of 255 bytes. */
-export const keyCharsMax = 240;
+/** With its slashes replaced, and what sets temporary files apart behind it, a key must fit into a name of 255 bytes. */
+export const keyCharsMax = 220;
 
 const keyForm = /^[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/;
 const dotSegment = /(?:^|\/)\.{1,2}(?:\/|$)/;

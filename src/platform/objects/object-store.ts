@@ -63,8 +63,11 @@ export interface ObjectStore {
   downloadUrl(shelf: Shelf, key: string, options: DownloadUrlOptions): string;
   /** Every key on a shelf, in no order to rely on, for tests and for operators' audits. */
   list(shelf: Shelf, prefix?: string): AsyncIterable<string>;
-  /** Ends multipart uploads and temporary files that were begun before `olderThan`; resolves to how many. */
-  sweepUnfinished(olderThan: Date): Promise<number>;
+  /**
+   * Ends multipart uploads and temporary files that were begun before `olderThan`, but for those whose key is still
+   * being written, by whomever; resolves to how many.
+   */
+  sweepUnfinished(olderThan: Date, isUnderWay: (key: string) => Promise<boolean>): Promise<number>;
   /** Throws, naming what is missing, when the store cannot be used. */
   check(): Promise<void>;
   close(): Promise<void>;

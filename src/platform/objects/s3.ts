@@ -260,13 +260,14 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
 
     list: (shelf, prefix = '') => listBucket(bucketOf[shelf], prefix),
 
-    sweepUnfinished: (olderThan) =>
+    sweepUnfinished: (olderThan, isUnderWay) =>
       guard('sweep', async () => {
         let swept = 0;
         for (const bucket of variables.keys()) {
           for await (const { upload, initiatedAt } of multipart.list(bucket)) {
             // What has no key of ours is someone else's upload in a shared bucket.
             if (!isKey(upload.key) || !(initiatedAt < olderThan)) continue;
+            if (await isUnderWay(upload.key)) continue;
             if (await multipart.end(upload)) swept += 1;
           }
         }

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { createAdmission } from './admission.ts';
+
+const options = { places: 3, placesOfOne: 2, waitMaxMs: 60_000 };
+/** How many have entered once everything that could happen has happened. */
+const settled = async (entered: readonly Promise<unknown>[]): Promise<number> => {
+  let count = 0;
+  for (const one of entered)
+    one.then(
+      () => count++,
+      () => undefined,
+    );
+  await new Promise(setImmediate);
+  return count;
+};
+
+describe('admission', () => {
+  it('lets nobody have all places, and serves others past those who wait for their own', async () => {
+    const admission = createAdmission('things', options);
+    const greedy = Array.from({ length: 5 }, () => admission.enter('greedy'));
+    expect(await settled(greedy)).toBe(2);
+    const other = [admission.enter('other'), admission.enter('other')];
+    expect(await settled(other)).toBe(1);
+    const leaveOther = await (other[0] as Promise<() => void>);
+    leaveOther();
+    expect(await settled(other), 'the second, although greedy ones wait for longer').toBe(2);
+    const leaveGreedy = await (greedy[0] as Promise<() => void>);
+    leaveGreedy();
+    leaveGreedy();
+    expect(await settled(greedy), 'a place is given back once only').toBe(3);
+  });
+
+  it('gives no place to whoever gave up waiting', async () => {
+    const admission = createAdmission('things', { ...options, places: 1 });
+    const leave = await admission.enter('a');
+    const abort = new AbortController();
+    const gone = admission.enter('b', abort.signal);
+    const next = admission.enter('b');
+    abort.abort(new Error('hung up'));
+    await expect(gone).rejects.toThrow('hung up');
+    leave();
+    expect(await settled([next])).toBe(1);
+  });
+
+  it('tells whoever waited in vain to come back', async () => {
+    const admission = createAdmission('things', { ...options, places: 1, waitMaxMs: 1 });
+    await admission.enter('a');
+    await expect(admission.enter('a')).rejects.toMatchObject({ status: 503 });
+  });
+});
