@@ -49,11 +49,10 @@ create table audit_logs (
   created_at timestamp(3) with time zone not null default clock_timestamp()
 );
 alter table audit_logs add constraint audit_logs_actor_type_check CHECK ((actor_type = ANY (ARRAY['admin'::text, 'project'::text, 'integration'::text])));
-alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (id);
-CREATE INDEX audit_logs_newest ON public.audit_logs USING btree (created_at DESC, id DESC);
-CREATE INDEX audit_logs_of_action ON public.audit_logs USING btree (project_id, action, created_at DESC, id DESC);
-CREATE INDEX audit_logs_of_project ON public.audit_logs USING btree (project_id, created_at DESC, id DESC);
-CREATE INDEX audit_logs_of_user ON public.audit_logs USING btree (user_id, created_at DESC, id DESC) WHERE (user_id IS NOT NULL);
+alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (created_at, id);
+CREATE INDEX audit_logs_of_action ON public.audit_logs USING btree (project_id, action, created_at, id);
+CREATE INDEX audit_logs_of_project ON public.audit_logs USING btree (project_id, created_at, id);
+CREATE INDEX audit_logs_of_user ON public.audit_logs USING btree (user_id, created_at, id) WHERE (user_id IS NOT NULL);
 CREATE TRIGGER audit_logs_immutable BEFORE DELETE OR UPDATE ON public.audit_logs FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_logs_not_truncated BEFORE TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
@@ -139,15 +138,15 @@ alter table files add constraint files_project_id_user_id_space_id_fkey FOREIGN 
 alter table files add constraint files_shelf_check CHECK ((shelf = ANY (ARRAY['private'::text, 'public'::text])));
 alter table files add constraint files_size_check CHECK ((size >= 0));
 alter table files add constraint files_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text])));
-CREATE INDEX files_newest ON public.files USING btree (project_id, user_id, created_at DESC, id DESC);
-CREATE INDEX files_of_classifier ON public.files USING btree (user_id, classifier, created_at DESC, id DESC) WHERE (classifier IS NOT NULL);
-CREATE INDEX files_of_folder ON public.files USING btree (user_id, translate(folder, '/'::text, ''::text), created_at DESC, id DESC);
-CREATE INDEX files_of_level ON public.files USING btree (user_id, created_at DESC, id DESC) WHERE (space_id IS NULL);
-CREATE INDEX files_of_mime_type ON public.files USING btree (user_id, mime_type, created_at DESC, id DESC);
-CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at DESC, id DESC) WHERE (space_id IS NOT NULL);
-CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at DESC, id DESC) WHERE (space_id IS NOT NULL);
+CREATE INDEX files_newest ON public.files USING btree (project_id, user_id, created_at, id);
+CREATE INDEX files_of_classifier ON public.files USING btree (user_id, classifier, created_at, id) WHERE (classifier IS NOT NULL);
+CREATE INDEX files_of_folder ON public.files USING btree (user_id, translate(folder, '/'::text, ''::text), created_at, id);
+CREATE INDEX files_of_level ON public.files USING btree (user_id, created_at, id) WHERE (space_id IS NULL);
+CREATE INDEX files_of_mime_type ON public.files USING btree (user_id, mime_type, created_at, id);
+CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at, id) WHERE (space_id IS NOT NULL);
+CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at, id) WHERE (space_id IS NOT NULL);
 CREATE INDEX files_of_tags ON public.files USING gin (tags) WHERE (tags <> '{}'::text[]);
-CREATE INDEX files_public ON public.files USING btree (user_id, created_at DESC, id DESC) WHERE (visibility = 'public'::text);
+CREATE INDEX files_public ON public.files USING btree (user_id, created_at, id) WHERE (visibility = 'public'::text);
 CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> shelf);
 CREATE TRIGGER files_added AFTER INSERT ON public.files FOR EACH ROW EXECUTE FUNCTION note_file();
 CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file();

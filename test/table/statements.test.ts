@@ -25,6 +25,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'files.sql.ts claimExposed': 'the mover serves every project',
   'files.sql.ts claimAbandoned': 'asks of one object whether its own file, by its id, owns it',
   'files.sql.ts listOwned': 'the reaper serves every project: keys are checked against all of them',
+  'files.sql.ts releaseOwned': 'the reaper again: it lets go of what a file owns',
   'stats.sql.ts deleteEmptyTotals': 'folding serves every project',
   'stats.sql.ts listInstallationTotals': 'the sum over every project, for the admin',
 };

@@ -90,27 +90,43 @@ export function createAuditQueue(db: Database, log: Logger): AuditQueue {
   };
 }
 
-function insertRows(rows: readonly QueuedRow[]): Sql {
-  const json = rows.map(({ stamp, subject, createdAt }) => ({
-    project_id: stamp.projectId,
-    actor_type: stamp.actorType,
-    actor_id: stamp.actorId,
-    actor_key_id: stamp.actorKeyId,
-    user_id: subject.userId ?? null,
-    action: stamp.action,
-    resource_type: subject.resourceType,
-    resource_id: subject.resourceId ?? null,
-    ip_address: stamp.ipAddress,
-    user_agent: stamp.userAgent,
-    metadata: subject.metadata ?? {},
-    created_at: createdAt,
-  }));
-  return sql`insert into audit_logs (project_id, actor_type, actor_id, actor_key_id, user_id, action,
-      resource_type, resource_id, ip_address, user_agent, metadata, created_at)
-    select * from jsonb_to_recordset(${JSON.stringify(json)}::jsonb) as row(project_id uuid, actor_type text,
-      actor_id uuid, actor_key_id text, user_id uuid, action text, resource_type text, resource_id text,
-      ip_address text, user_agent text, metadata jsonb, created_at timestamptz(3))`;
+/** Rows that follow each other with one stamp, as those of a busy caller do, share it on their way. */
+interface Stamped {
+  readonly stamp: AuditStamp;
+  readonly resource_type: string;
+  readonly rows: unknown[][];
 }
+
+function insertRows(queued: readonly QueuedRow[]): Sql {
+  const stamped: Stamped[] = [];
+  for (const { stamp, subject, createdAt } of queued) {
+    let last = stamped.at(-1);
+    if (!last || last.resource_type !== subject.resourceType || !isSameStamp(last.stamp, stamp)) {
+      last = { stamp, resource_type: subject.resourceType, rows: [] };
+      stamped.push(last);
+    }
+    const row: unknown[] = [subject.userId ?? null, subject.resourceId ?? null, createdAt];
+    if (subject.metadata) row.push(subject.metadata);
+    last.rows.push(row);
+  }
+  return sql`insert into audit_logs (project_id, actor_type, actor_id, actor_key_id, action, resource_type,
+      ip_address, user_agent, user_id, resource_id, created_at, metadata)
+    select "projectId", "actorType", "actorId", "actorKeyId", action, resource_type, "ipAddress", "userAgent",
+      (row ->> 0)::uuid, row ->> 1, (row ->> 2)::timestamptz(3), coalesce(row -> 3, '{}')
+    from jsonb_to_recordset(${JSON.stringify(stamped)}::jsonb) as stamped(stamp jsonb, resource_type text, rows jsonb),
+      jsonb_to_record(stamp) as stamp("projectId" uuid, "actorType" text, "actorId" uuid, "actorKeyId" text,
+        action text, "ipAddress" text, "userAgent" text),
+      jsonb_array_elements(rows) as row`;
+}
+
+const isSameStamp = (one: AuditStamp, other: AuditStamp): boolean =>
+  one.action === other.action &&
+  one.projectId === other.projectId &&
+  one.actorType === other.actorType &&
+  one.actorId === other.actorId &&
+  one.actorKeyId === other.actorKeyId &&
+  one.ipAddress === other.ipAddress &&
+  one.userAgent === other.userAgent;
 
 const purgeBatch = 5_000;
 

@@ -48,8 +48,9 @@ export const listAudit = (filter: AuditFilter, after: Sql, page: PageRequest): S
 /** Lets this transaction, and no other, delete audit rows. */
 export const allowPurge: Sql = sql`select set_config('pakhus.audit_purge', 'on', true)`;
 
+/** By where they lie: rows that nobody changes lie still. */
 export const deleteExpiredAudit = (retentionDays: number, rowsMax: number): Sql => sql`
-  delete from audit_logs where id in (
-    select id from audit_logs where created_at < now() - make_interval(days => ${retentionDays}::int)
-    order by created_at limit ${rowsMax})
+  delete from audit_logs where ctid = any(array(
+    select ctid from audit_logs where created_at < now() - make_interval(days => ${retentionDays}::int)
+    order by created_at limit ${rowsMax}))
   returning id`;
