@@ -16,7 +16,7 @@ import { startMetricsServer } from './http/metrics-server.ts';
 import { apiPrefix } from './http/route-table.ts';
 import { createHttpServer } from './http/server.ts';
 import { periodicTasks, queuedJobs } from './jobs/job-table.ts';
-import { startSchedule } from './jobs/schedule.ts';
+import { type Schedule, startSchedule } from './jobs/schedule.ts';
 import { queuesOf, startWorkers } from './jobs/worker.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { cursorCodec } from './kernel/cursor.ts';
@@ -134,7 +134,7 @@ async function build(
     clock,
     log,
     db,
-    limiter: createLimiter(redis, clock, log),
+    limiter: await createLimiter(redis, db, clock, log),
     passwords: await passwords,
     tokens: createTokenSigner(jwtSecret, clock, settings.JWT_SECRET_PREVIOUS),
     sealer: openSealer(settings, jwtSecret),
@@ -156,23 +156,19 @@ async function build(
       storage: () => objects.check().then(() => true),
     },
   };
+  let schedule: Schedule | null = null;
   if (works) {
     await startWorkers(deps, queuedJobs);
-    const schedule = startSchedule(deps, periodicTasks);
-    undo.push(() => schedule.stop());
+    schedule = startSchedule(deps, periodicTasks);
   }
-  const address = settings.ROLE === 'worker' ? null : await listen(deps, undo);
+  const server = settings.ROLE === 'worker' ? null : createHttpServer(deps);
+  // Both at once: either may wait for somebody who is silent, and the rest needs some of the time.
+  undo.push(async () => void (await Promise.all([server?.close(), schedule?.stop()])));
+  const address = (await server?.listen(settings.HOST, settings.PORT)) ?? null;
   const metricsUrl =
     settings.METRICS_PORT === null ? null : await exposeMetrics(deps, settings.METRICS_PORT, undo);
   const baseUrl = address && `${settings.PUBLIC_URL ?? address}${apiPrefix}`;
   return { deps, address, baseUrl, metricsUrl };
-}
-
-async function listen(deps: Deps, undo: Undo[]): Promise<string> {
-  const server = createHttpServer(deps);
-  const address = await server.listen(deps.settings.HOST, deps.settings.PORT);
-  undo.push(() => server.close());
-  return address;
 }
 
 async function exposeMetrics(
@@ -317,9 +313,14 @@ async function openSharedRedis(url: string, log: Logger, undo: Undo[]): Promise<
   return redis;
 }
 
-function createLimiter(redis: RedisClient | null, clock: Clock, log: Logger): Limiter {
+async function createLimiter(
+  redis: RedisClient | null,
+  db: Database,
+  clock: Clock,
+  log: Logger,
+): Promise<Limiter> {
   const memory = memoryLimiter(clock);
-  return redis ? redisLimiter(redis, memory, clock, log) : memory;
+  return redis ? redisLimiter(redis, await installationOf(db, log), memory, clock, log) : memory;
 }
 
 async function createCounters(redis: RedisClient | null, db: Database, log: Logger): Promise<Counters> {

@@ -11,6 +11,8 @@ export interface Call {
   /** The body of a multipart route. */
   readonly raw: IncomingMessage;
   setHeader(name: string, value: string | number): void;
+  /** Lets pages of every origin read the answer. */
+  allowAnyOrigin(): void;
   /** Sets the session cookie, or clears it. */
   setSessionCookie(token: string | null, expiresAtMs?: number): void;
   /** Answers with a status of its own, where the shape's does not fit. */

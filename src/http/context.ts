@@ -9,7 +9,7 @@ import type { Deps } from '../contract/deps.ts';
 import type { Context, Route, RouteShape } from '../contract/route.ts';
 import type { Subject } from '../contract/subject.ts';
 import { clientAddress } from './client-address.ts';
-import { type OwnOrigin, ownOriginOf } from './cors.ts';
+import { allowAnyOrigin, type OwnOrigin, ownOriginOf } from './cors.ts';
 import { sessionCookie } from './credential.ts';
 
 export const addressOf = (deps: Deps, request: FastifyRequest): string =>
@@ -57,6 +57,10 @@ export class RequestCall implements Call {
 
   setHeader(name: string, value: string | number): void {
     this.#reply.header(name, value);
+  }
+
+  allowAnyOrigin(): void {
+    allowAnyOrigin(this.#reply);
   }
 
   setStatus(status: number): void {

@@ -70,6 +70,11 @@ export function sendCors(reply: FastifyReply, cors: CorsHeaders | null): void {
   if (cors.credentials) reply.header('access-control-allow-credentials', 'true');
 }
 
+/** For what needs no credential. A page that the operator has listed is told so by name, and with credentials, already. */
+export function allowAnyOrigin(reply: FastifyReply): void {
+  if (!reply.hasHeader('access-control-allow-origin')) reply.header('access-control-allow-origin', '*');
+}
+
 /** Refuses what another site's page makes a browser send. A client without these headers is no browser. */
 export function refuseForgery(
   headers: {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { deferred } from '../kernel/deferred.ts';
 import { PakhusError } from '../kernel/error.ts';
 import { parseForeignJson } from '../kernel/json.ts';
+import { SmallChunks } from '../kernel/small-chunks.ts';
 import { bodyTooLarge, malformedBody, wrongContentType } from './error-reply.ts';
 
 const bytesMax = 1024 * 1024;
@@ -32,15 +33,19 @@ export function refuseContent({ headers }: IncomingMessage): undefined {
 function readAll(stream: IncomingMessage): Promise<Buffer> {
   const { promise, resolve, reject } = deferred<Buffer>();
   const chunks: Buffer[] = [];
+  const joining = new SmallChunks((chunk) => chunks.push(chunk));
   let length = 0;
   // Bytes that trickle in for ever would hold a connection for ever.
   const timer = setTimeout(() => reject(tooSlow()), readTimeMs);
   stream.on('data', (chunk: Buffer) => {
     length += chunk.length;
     if (length > bytesMax) return reject(bodyTooLarge());
-    chunks.push(chunk);
+    joining.write(chunk);
   });
-  stream.on('end', () => resolve(Buffer.concat(chunks)));
+  stream.on('end', () => {
+    joining.flush();
+    resolve(Buffer.concat(chunks));
+  });
   stream.on('error', reject);
   stream.on('close', () =>
     reject(new PakhusError('VALIDATION_ERROR', 'The request ended before its body did')),

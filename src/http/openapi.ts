@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { type AnswerShape, isPublic, type Route } from '../contract/route.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
+import { allowAnyOrigin } from './cors.ts';
 import {
   errorResponse,
   errorSchema,
@@ -20,8 +21,7 @@ type Json = Record<string, unknown>;
 export function serveOpenApi(instance: FastifyInstance, version: string): void {
   const document = JSON.stringify(openApiDocument(version));
   instance.get(`${apiPrefix}/openapi.json`, async (_request, reply) => {
-    // Anybody may read it. A page that the operator has listed is told so by name, and with credentials, already.
-    if (!reply.hasHeader('access-control-allow-origin')) reply.header('access-control-allow-origin', '*');
+    allowAnyOrigin(reply);
     return reply.type('application/json; charset=utf-8').send(document);
   });
 }

@@ -37,7 +37,7 @@ const inertTypes: ReadonlySet<string> = new Set([
 
 /** Whether a browser may show it in place. Whatever could run a script may not. */
 export const isInert = (type: string): boolean =>
-  inertTypes.has(type) || /^(audio|video)\/[\w.+-]+$/.test(type);
+  inertTypes.has(type) || (/^(audio|video)\/[\w.+-]+$/.test(type) && !type.endsWith('+xml'));
 
 /** The Content-Disposition of a download, with the name in ASCII for old clients and in full for all others. */
 export function contentDisposition(name: string, type: string): string {

@@ -9,6 +9,8 @@ export function openRedis(url: string, log: Logger): RedisClient {
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     commandTimeout: 300,
+    // Commands that are given up stay with the connection: one that has fallen silent is given up with them.
+    socketTimeout: 2_000,
     connectTimeout: 2_000,
     retryStrategy: (tries) => Math.min(100 * tries, 2_000),
   });

@@ -43,7 +43,7 @@ describe.skipIf(!redisUrl)('redis', () => {
   const open = (url: string) => {
     const client = openRedis(url, log);
     clients.push(client);
-    return { client, limiter: redisLimiter(client, memoryLimiter(Date.now), Date.now, log) };
+    return { client, limiter: redisLimiter(client, 'test', memoryLimiter(Date.now), Date.now, log) };
   };
   const ready = (client: RedisClient) =>
     vi.waitFor(() => expect(client.status).toBe('ready'), { timeout: 10_000 });

@@ -9,7 +9,7 @@ import { createDownloadSigner } from '../../src/platform/objects/disk-url.ts';
 import { createS3Store } from '../../src/platform/objects/s3.ts';
 import { readAll } from '../support/bytes.ts';
 import { makeBuckets, type S3Server, testS3Server } from '../support/s3-server.ts';
-import { type Download, objectStoreContract, type StoreUnderTest } from './object-store.suite.ts';
+import { type Download, leftKey, objectStoreContract, type StoreUnderTest } from './object-store.suite.ts';
 
 objectStoreContract('disk', makeDisk);
 
@@ -42,7 +42,7 @@ async function makeDisk(): Promise<StoreUnderTest> {
     store,
     partBytes: 1 << 20,
     unfinished: async () => (await readdir(tmp)).length,
-    leaveUnfinished: () => writeFile(path.join(tmp, 'left+behind~1-1'), 'half'),
+    leaveUnfinished: () => writeFile(path.join(tmp, `${leftKey.replace('/', '+')}~1-1`), 'half'),
     follow,
     shiftClock: (ms) => {
       shiftMs = ms;
@@ -66,7 +66,7 @@ async function makeS3(at: S3Server): Promise<StoreUnderTest> {
     partBytes,
     unfinished: () => buckets.unfinishedUploads(),
     async leaveUnfinished() {
-      const upload = { Bucket: buckets.publicBucket, Key: 'left/behind' };
+      const upload = { Bucket: buckets.publicBucket, Key: leftKey };
       await buckets.sdk.send(new CreateMultipartUploadCommand(upload));
     },
     async follow(url) {

@@ -112,6 +112,23 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
+  test('files.move: the record that a dead writer has left is no reason to stay public', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const { body } = await upload(service.api, key, path, 'public', { meta: { visibility: 'public' } });
+    const { id: fileId, storageKey } = body.file;
+    const recordDueIn = (seconds: number) =>
+      sql(`insert into doomed_objects (shelf, storage_key, file_id, due_at)
+        values ('private', '${storageKey}', '${fileId}', now() + interval '${seconds} seconds')
+        on conflict (storage_key, shelf) do update set due_at = excluded.due_at`);
+    await recordDueIn(40);
+    await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
+    expect(await objectsOf(service, id), 'another mover may be at it').toEqual([`public/${storageKey}`]);
+    await recordDueIn(3_600);
+    await mover.run(service.pakhus.deps, never);
+    expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
+    await expectBalanced(service, id);
+  });
+
   test('files.reap: the record of an owned object stays if its file goes at that moment', async () => {
     const { id, key, path } = await tenantWithUser();
     const { id: fileId, storageKey } = (await upload(service.api, key, path, 'bytes')).body.file;
@@ -136,7 +153,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     async (what) => {
       const { id, key, path } = await tenantWithUser();
       const { id: fileId, storageKey } = (await upload(service.api, key, path, 'bytes')).body.file;
-      await objects().copy('private', 'public', storageKey, meta);
+      await objects().copy('private', 'public', storageKey);
       await inTransaction(service.databaseUrl, async (query) => {
         await query(`update files set shelf = 'public' where id = '${fileId}';
           insert into doomed_objects (shelf, storage_key, file_id, due_at)

@@ -5,10 +5,9 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { batched } from '../../kernel/batch.ts';
-import { PakhusError } from '../../kernel/error.ts';
 import { onceFor } from '../../kernel/once-for.ts';
 import { createAdmission } from '../../platform/admission.ts';
-import type { Queryable } from '../../platform/db/postgres.ts';
+import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
 import { type NewFile, type StoreOutcome, storeFile, storeFiles } from './files.sql.ts';
 
 export type { NewFile } from './files.sql.ts';
@@ -50,18 +49,24 @@ async function commitAll(
   const results = await storeAll(deps, commits);
   return commits.map(({ file, audit }, index) => {
     const result = results[index];
-    return isDecided(result) ? result : commitAlone(deps, file, audit);
+    return isDecided(result)
+      ? result
+      : mayWait(deps, file.project_id, () => commitFile(deps.db, file, audit));
   });
 }
 
-/** Whoever waits for a lock has a connection meanwhile: the rest of them is for everybody else. */
-const aloneOf = onceFor((_deps: Deps) =>
-  createAdmission('uploads to what is being changed', { places: 16, placesOfOne: 8, waitMaxMs: 60_000 }),
+const waitersOf = onceFor((_deps: Deps) =>
+  createAdmission('changes of the same files', { places: 16, placesOfOne: 8, waitMaxMs: 60_000 }),
 );
 
-async function commitAlone(deps: Deps, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
-  const leave = await aloneOf(deps).enter(file.project_id);
-  return commitFile(deps.db, file, audit).finally(leave);
+/** Whoever waits for a lock has a connection meanwhile: the rest of them is for everybody else. */
+export async function mayWait<Result>(
+  deps: Deps,
+  projectId: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const leave = await waitersOf(deps).enter(projectId);
+  return work().finally(leave);
 }
 
 const isDecided = (result: BatchResult | undefined): result is CommitResult =>
@@ -72,8 +77,8 @@ async function storeAll(deps: Deps, commits: readonly Commit[]): Promise<BatchRe
   try {
     return await deps.db.query<BatchResult>(storeFiles(commits));
   } catch (error) {
-    // A database that went away may have committed.
-    if (error instanceof PakhusError) throw error;
+    // Whatever is not the database's own word, as a connection that broke is not, may have committed.
+    if (!isRefusal(error)) throw error;
     deps.log.warn(
       { err: error, files: commits.length },
       'files were not stored together: each is tried alone',

@@ -6,7 +6,7 @@ import type { Deps } from '../../contract/deps.ts';
 import type { PlacedObject } from '../../contract/placed-object.ts';
 import { whileRenewed } from '../../kernel/lease.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
-import { deliveryOf, isCompressed, waitForRemoval } from './files.objects.ts';
+import { isCompressed, waitForRemoval } from './files.objects.ts';
 import { deleteOrphans } from './files.reaper.ts';
 import {
   claimAbandoned,
@@ -16,6 +16,7 @@ import {
   type FileRow,
   holdFile,
   insertDoomedCopy,
+  listExposed,
   listMisplaced,
   markMoved,
   otherShelf,
@@ -33,13 +34,20 @@ const batchMax = 100;
 export async function moveFile(deps: Deps, projectId: string, file: FileRow): Promise<boolean> {
   const to = file.visibility;
   const key = file.storage_key;
-  const [reserved] = await deps.db.query(insertDoomedCopy(to, key, file.id, leaseSeconds));
+  const [reserved] = await deps.db.query(insertDoomedCopy(projectId, to, key, file.id, leaseSeconds));
   if (!reserved) return false;
-  await whileRenewed(
-    leaseSeconds,
-    () => deps.db.query(postponeDoomed(key, to, leaseSeconds)),
-    () => deps.objects.copy(otherShelf(to), to, key, deliveryOf(file)),
-  );
+  const postpone = (seconds: number) => deps.db.query(postponeDoomed(key, to, seconds));
+  try {
+    await whileRenewed(
+      leaseSeconds,
+      () => postpone(leaseSeconds),
+      () => deps.objects.copy(otherShelf(to), to, key),
+    );
+  } catch (error) {
+    // It may still land: its record outlasts that, and keeps no other move from trying.
+    await postpone(deps.settings.REAPER_GRACE_SECONDS);
+    throw error;
+  }
   const moved = await deps.db.transaction(async (tx) => {
     await tx.query(holdFile(projectId, file.id));
     return tx.query(markMoved(projectId, file.id, to, isCompressed(file), claimSeconds));
@@ -85,18 +93,32 @@ export async function clearExposed(deps: Deps): Promise<void> {
   await deps.db.query(releaseExposed(keys));
 }
 
+const noId = '00000000-0000-0000-0000-000000000000';
+
 /** Moves what a crash or an outage has left on the wrong shelf; resolves to how many. */
 export async function moveMisplaced(deps: Deps, signal: AbortSignal): Promise<number> {
   if (!deps.objects.separatesPublic) return 0;
-  const rows = await deps.db.query<FileRow & { project_id: string }>(listMisplaced(batchMax));
+  return (await moveEach(deps, listExposed, signal)) + (await moveEach(deps, listMisplaced, signal));
+}
+
+/** Batch after batch: what cannot be moved now does not stand in the way of what comes behind it. */
+async function moveEach(deps: Deps, list: typeof listMisplaced, signal: AbortSignal): Promise<number> {
   let moved = 0;
-  for (const row of rows) {
-    if (signal.aborted) break;
-    const done = await moveFile(deps, row.project_id, row).catch((error: unknown) => {
-      deps.log.warn({ err: error, file_id: row.id }, 'a file could not be moved; it will be tried again');
-      return false;
-    });
-    if (done) moved += 1;
+  let after = noId;
+  while (!signal.aborted) {
+    const rows = await deps.db.query<FileRow & { project_id: string }>(list(after, batchMax));
+    for (const row of rows) {
+      if (signal.aborted) break;
+      if (await isMoved(deps, row.project_id, row)) moved += 1;
+      after = row.id;
+    }
+    if (rows.length < batchMax) break;
   }
   return moved;
 }
+
+const isMoved = (deps: Deps, projectId: string, file: FileRow): Promise<boolean> =>
+  moveFile(deps, projectId, file).catch((error: unknown) => {
+    deps.log.warn({ err: error, file_id: file.id }, 'a file could not be moved; it will be tried again');
+    return false;
+  });

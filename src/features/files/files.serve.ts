@@ -12,7 +12,7 @@ import { type DeliveredRow, findDelivered } from './files.sql.ts';
 
 export async function serveObject(deps: Deps, key: string, call: Call): Promise<Readable | Buffer> {
   // The URL is the credential: a page that has it may read with it, also that it is too late.
-  call.setHeader('access-control-allow-origin', '*');
+  call.allowAnyOrigin();
   call.setHeader('access-control-expose-headers', 'X-Request-Id, ETag, Content-Disposition, Content-Range');
   const [, query = ''] = (call.raw.url ?? '').split('?');
   const claims = deps.verifyDownload(key, query);

@@ -12,6 +12,7 @@ import type { Database, Transaction } from '../../platform/db/postgres.ts';
 import { noSql, type Sql } from '../../platform/db/sql.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { countFor } from '../stats/stats.count.ts';
+import { mayWait } from './files.commit.ts';
 import { valuesOf } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
 import { removeObjectSoon, shelfFor } from './files.objects.ts';
@@ -187,8 +188,9 @@ export async function removeFile(
   fileId: string,
   audit: AuditStamp,
 ): Promise<void> {
-  const [gone] = await deps.db.query<Pick<FileRow, 'storage_key' | 'shelf'>>(
-    deleteFile(actor.projectId, userId, pinnedSpaceOf(actor), fileId, audit),
+  const statement = deleteFile(actor.projectId, userId, pinnedSpaceOf(actor), fileId, audit);
+  const [gone] = await mayWait(deps, actor.projectId, () =>
+    deps.db.query<Pick<FileRow, 'storage_key' | 'shelf'>>(statement),
   );
   if (!gone) throw fileNotFound();
   countFor(deps, actor, userId, { deletes: 1 });

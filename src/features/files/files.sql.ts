@@ -176,13 +176,23 @@ export const postponeClaimed = (shelf: Shelf, keys: readonly string[]): Sql => s
 /**
  * The copy that a move is about to make: one mover at a time, and none while the reaper is busy there. Where the
  * reaper has failed, its next try may be hours away: a move waits only until the last one cannot arrive any more.
+ * A record that lasts longer than a mover's is of a writer that has ended, unless the file's image is in the works.
  */
-export const insertDoomedCopy = (shelf: Shelf, key: string, fileId: string, leaseSeconds: number): Sql => sql`
+export const insertDoomedCopy = (
+  projectId: string,
+  shelf: Shelf,
+  key: string,
+  fileId: string,
+  leaseSeconds: number,
+): Sql => sql`
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
   values (${shelf}, ${key}, ${fileId}, now() + make_interval(secs => ${leaseSeconds}))
   on conflict (storage_key, shelf) do update set due_at = excluded.due_at, attempts = 0
     where doomed_objects.claimed_until is null and (doomed_objects.due_at <= now()
-      or doomed_objects.attempts > 0 and doomed_objects.due_at - ${backOff} <= now() - interval '30 seconds')
+      or doomed_objects.attempts > 0 and doomed_objects.due_at - ${backOff} <= now() - interval '30 seconds'
+      or doomed_objects.attempts = 0 and doomed_objects.due_at > now() + make_interval(secs => ${leaseSeconds})
+        and not exists (select from compression_jobs j
+          where j.file_id = ${fileId} and j.project_id = ${projectId} and j.status = 'processing'))
   returning storage_key`;
 
 /** An object that is about to be written again is on record, in case its file is deleted meanwhile. */
@@ -197,9 +207,13 @@ export const insertDoomedRewrite = (
   on conflict (storage_key, shelf) do update set due_at = excluded.due_at where doomed_objects.claimed_until is null
   returning storage_key`;
 
-/** Of every project: the mover serves them all. */
-export const listMisplaced = (rowsMax: number): Sql => sql`
-  select ${columns}, project_id from files where visibility <> shelf order by id limit ${rowsMax}`;
+/** Of every project: the mover serves them all. From behind the file `after` on, those that are to be hidden first. */
+export const listExposed = (after: string, rowsMax: number): Sql => sql`
+  select ${columns}, project_id from files
+  where visibility = 'private' and shelf = 'public' and id > ${after} order by id limit ${rowsMax}`;
+
+export const listMisplaced = (after: string, rowsMax: number): Sql => sql`
+  select ${columns}, project_id from files where visibility <> shelf and id > ${after} order by id limit ${rowsMax}`;
 
 /** Until the transaction ends the file is neither moved nor is its image job acknowledged. */
 export const holdFile = (projectId: string, fileId: string): Sql => sql`
@@ -235,13 +249,15 @@ export const markMoved = (
   select storage_key from moved`;
 
 /**
- * Claims a written object for removal by the caller, if it is still on record and no file owns it there: once it
- * is claimed, none comes to own it any more.
+ * Claims a written object for removal by the caller, if no file owns it there: once it is claimed, none comes to own
+ * it any more. Whoever was suspended for long may have lost its record.
  */
 export const claimAbandoned = (shelf: Shelf, key: string, fileId: string, claimSeconds: number): Sql => sql`
-  update doomed_objects set claimed_until = now() + make_interval(secs => ${claimSeconds})
-  where storage_key = ${key} and shelf = ${shelf} and claimed_until is null
-    and not exists (select from files f where f.id = ${fileId} and f.storage_key = ${key} and f.shelf = ${shelf})
+  insert into doomed_objects (shelf, storage_key, file_id, due_at, claimed_until)
+  select ${shelf}, ${key}, ${fileId}::uuid, now(), now() + make_interval(secs => ${claimSeconds})
+  where not exists (select from files f where f.id = ${fileId} and f.storage_key = ${key} and f.shelf = ${shelf})
+  on conflict (storage_key, shelf) do update set claimed_until = excluded.claimed_until
+    where doomed_objects.claimed_until is null
   returning storage_key`;
 
 /**

@@ -12,6 +12,7 @@ import type { Deps } from '../../contract/deps.ts';
 import type { PlacedObject } from '../../contract/placed-object.ts';
 import type { Subject } from '../../contract/subject.ts';
 import type { Validator } from '../../contract/validation.ts';
+import { outage, PakhusError } from '../../kernel/error.ts';
 import {
   type FilePart,
   type FormFields,
@@ -19,6 +20,7 @@ import {
   readForm,
   type TakeFile,
 } from '../../platform/multipart.ts';
+import type { Shelf } from '../../platform/objects/object-store.ts';
 import { countFor } from '../stats/stats.count.ts';
 import {
   type FileFacts,
@@ -255,11 +257,21 @@ async function place(
   }
   const object = { ...arrived, shelf };
   await deps.reservations.record(object);
-  await deps.objects.copy(arrived.shelf, shelf, arrived.key, objectMetaOf(facts.name, facts.declared));
+  await copyArrived(deps, arrived, shelf);
   attempt.written.add(object);
   await removeRefusedObject(deps, arrived);
   attempt.written.delete(arrived);
   return object;
+}
+
+/** An object that has just been stored and is not there is the store's fault, not the caller's. */
+async function copyArrived(deps: Deps, { shelf: from, key }: PlacedObject, to: Shelf): Promise<void> {
+  try {
+    await deps.objects.copy(from, to, key);
+  } catch (error) {
+    if (!(error instanceof PakhusError) || error.code !== 'NOT_FOUND') throw error;
+    throw outage('storage', 'The object store has lost what it had stored: try again', error);
+  }
 }
 
 function inputOf<Input extends UploadInput>(kind: UploadKind<Input>, form: FormFields): Input {

@@ -4,7 +4,8 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { type ImageWishes, resolveRecipe } from '../../kernel/image-recipe.ts';
-import { type CommitResult, commitFile, type NewFile } from '../files/files.commit.ts';
+import type { Transaction } from '../../platform/db/postgres.ts';
+import { type CommitResult, commitFile, mayWait, type NewFile } from '../files/files.commit.ts';
 import type { UploadInput } from '../files/files.upload.ts';
 import { findJob, insertJob, type JobRow } from './images.sql.ts';
 
@@ -27,14 +28,16 @@ export async function commitImage(
   input: ImageInput,
   audit: AuditStamp,
 ): Promise<CommitResult> {
-  return deps.db.transaction(async (tx) => {
+  const { project_id: projectId, user_id: userId } = file;
+  const commit = async (tx: Transaction): Promise<CommitResult> => {
     const result = await commitFile(tx, file, audit);
     if (result.outcome !== 'stored') return result;
-    await tx.query(insertJob(file.project_id, jobId, file.user_id, file.id, resolveRecipe(input), file.size));
-    const order: CompressionOrder = { jobId, projectId: file.project_id, uploader: audit };
+    await tx.query(insertJob(projectId, jobId, userId, file.id, resolveRecipe(input), file.size));
+    const order: CompressionOrder = { jobId, projectId, uploader: audit };
     await deps.queue.send(tx, compressionQueue, jobId, order);
     return result;
-  });
+  };
+  return mayWait(deps, projectId, () => deps.db.transaction(commit));
 }
 
 export async function readJob(deps: Deps, actor: TenantActor, jobId: string): Promise<JobRow> {

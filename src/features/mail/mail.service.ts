@@ -61,6 +61,7 @@ async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<
     giveUp = () => reject(signal.reason as Error);
   });
   signal.addEventListener('abort', giveUp);
+  if (signal.aborted) giveUp();
   try {
     await Promise.race([work, aborted]);
   } finally {

@@ -57,8 +57,8 @@ const sums = sql`coalesce(sum(requests), 0)::bigint as requests, coalesce(sum(er
 /** The month that ends with `today`, a row a day, none left out. */
 export const listDays = (projectId: string, subjectId: string, today: string): Sql => sql`
   select to_char(d, 'YYYY-MM-DD') as date, ${sums}
-  from generate_series(${today}::date - 29, ${today}::date, interval '1 day') d
-  left join daily_stats s on s.project_id = ${projectId} and s.subject_id = ${subjectId} and s.day = d::date
+  from (select ${today}::date - 29 + n as d from generate_series(0, 29) n) days
+  left join daily_stats s on s.project_id = ${projectId} and s.subject_id = ${subjectId} and s.day = d
   group by d order by d`;
 
 /** Of every project, for the admin. */

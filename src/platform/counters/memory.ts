@@ -9,10 +9,14 @@ export function memoryCounters(): Counters {
   let draining: Promise<void> = Promise.resolve();
 
   const drainNow = async (apply: ApplyBatch) => {
-    if (live.size > 0) {
-      waiting.push(...batchesOf(newId(), live.rows()));
-      live = new Tallies();
-    }
+    // First what waits: while nothing can be applied, no more is cut off, and rows are as many as there are subjects.
+    await applyWaiting(apply);
+    if (live.size === 0) return;
+    waiting = batchesOf(newId(), live.rows());
+    live = new Tallies();
+    await applyWaiting(apply);
+  };
+  const applyWaiting = async (apply: ApplyBatch) => {
     for (const batch of [...waiting]) {
       await apply(batch);
       waiting = waiting.filter((other) => other !== batch);

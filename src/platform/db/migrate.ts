@@ -2,7 +2,7 @@
 // others wait and find nothing to do. Each file commits together with the note that it has been applied.
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Database, Queryable } from './postgres.ts';
+import { type Database, endlessPatience, type Queryable } from './postgres.ts';
 import { type Sql, sql } from './sql.ts';
 
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url));
@@ -12,6 +12,7 @@ const lockKey = 7_256_487;
 export async function migrate(db: Database): Promise<string[]> {
   const files = await migrationFiles();
   return db.transaction(async (tx) => {
+    await tx.query(endlessPatience);
     await tx.query(sql`select pg_advisory_xact_lock(${lockKey})`);
     await tx.query(sql`create table if not exists migrations
       (name text primary key, applied_at timestamptz not null default now())`);

@@ -8,10 +8,11 @@ export const explainOutage = (error: unknown): unknown =>
     : error;
 
 /**
- * Classes 08 (connection), 28 (not let in), 53 (resources) and 57 (stopped), and a database that is read only, not
- * there or closed, as happens while another server takes over.
+ * Classes 08 (connection), 28 (not let in), 53 (resources) and 57 (stopped), a database that is read only, not
+ * there or closed, as happens while another server takes over, and a wait for a lock, or within a transaction, that
+ * has lasted too long.
  */
-const sqlStates = /^(08|28|53|57|25006|3D000|55000)/;
+const sqlStates = /^(08|28|53|57|25006|25P03|3D000|55000|55P03)/;
 
 const socketCodes =
   /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EACCES|EMFILE|EADDRNOTAVAIL)/;

@@ -9,7 +9,7 @@ import type { Logger } from '../log.ts';
 import { explainOutage } from './outage.ts';
 import { readPrepared } from './prepared-read.ts';
 import { type Line, type SilenceWatch, watchForSilence } from './silence.ts';
-import { Sql } from './sql.ts';
+import { Sql, sql } from './sql.ts';
 
 export interface Queryable {
   /** Runs one statement and resolves to its rows. */
@@ -77,7 +77,7 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'pakhus',
   };
-  const pool = new pg.Pool({ ...common, max: poolSize, idleTimeoutMillis: 60_000 });
+  const pool = new pg.Pool({ ...common, max: poolSize, idleTimeoutMillis: 60_000, onConnect: setPatience });
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
   const silence = watchForSilence(common, log);
@@ -117,6 +117,19 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
     },
   };
 }
+
+/**
+ * Nobody waits for a lock for longer than a caller does, and a transaction whose process is gone without a word does
+ * not hold its locks for hours. Set when connected, and not asked for by it: poolers between take no such wish.
+ */
+const setPatience = (client: pg.ClientBase): Promise<unknown> =>
+  client
+    .query(`set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '60s'`)
+    .catch(() => undefined);
+
+/** For the one transaction of a start that waits for other instances, however long they take. */
+export const endlessPatience: Sql = sql`
+  select set_config('lock_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`;
 
 /** A server that has fallen silent does not even say goodbye. */
 const closePatienceMs = 3_000;
@@ -277,6 +290,9 @@ async function listenOn(
       );
   };
 }
+
+/** The database has said no to a statement, of which nothing is done then. */
+export const isRefusal = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
 /** The name of the constraint that a statement broke, or null when it failed for another reason. */
 export function brokenConstraint(error: unknown): string | null {

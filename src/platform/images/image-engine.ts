@@ -120,7 +120,13 @@ class ProcessEngine implements ImageEngine {
 
   /** Never rejects. Holds its place until a process that failed is gone, so that no more than the bound exist. */
   async #run(task: Task): Promise<void> {
-    const process = this.#takeIdle() ?? this.#start();
+    let process: ImageProcess;
+    try {
+      process = this.#takeIdle() ?? this.#start();
+    } catch (error) {
+      task.reject(new ImageFault('No process could be started for the image', { cause: error }));
+      return;
+    }
     this.#busy.add(process);
     const outcome = await process.run(task.job, this.#options.timeoutSeconds, task.signal);
     this.#busy.delete(process);

@@ -83,8 +83,9 @@ export class ImageProcess {
         if (isImageReply(message)) resolve(message);
         else this.kill();
       });
-      // A failure to send means that the process is going away, which `ended` tells.
-      this.#child.send(job, () => {});
+      // A failure to send means that the process is going away, which `ended` tells; so does a process without a
+      // channel, which never came to be.
+      this.#child.send?.(job, () => {});
     });
   }
 }

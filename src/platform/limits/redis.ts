@@ -15,7 +15,15 @@ if count == 1 or left < 0 then
 end
 return {count, left}`;
 
-export function redisLimiter(redis: RedisClient, fallback: Limiter, clock: Clock, log: Logger): Limiter {
+/** `installation` keeps apart those that share a Redis. */
+export function redisLimiter(
+  redis: RedisClient,
+  installation: string,
+  fallback: Limiter,
+  clock: Clock,
+  log: Logger,
+): Limiter {
+  const nameOf = (key: string): string => `pakhus:${installation}:limit:${key}`;
   let away = false;
   const note = (nowAway: boolean, error?: unknown) => {
     if (nowAway === away) return;
@@ -26,12 +34,10 @@ export function redisLimiter(redis: RedisClient, fallback: Limiter, clock: Clock
   return {
     async consume(key, policy) {
       try {
-        const [count, leftMs] = (await redis.eval(
-          consumeScript,
-          1,
-          `pakhus:limit:${key}`,
-          policy.windowMs,
-        )) as [number, number];
+        const [count, leftMs] = (await redis.eval(consumeScript, 1, nameOf(key), policy.windowMs)) as [
+          number,
+          number,
+        ];
         note(false);
         return verdictOf(count, clock() + leftMs, policy);
       } catch (error) {
@@ -41,7 +47,7 @@ export function redisLimiter(redis: RedisClient, fallback: Limiter, clock: Clock
     },
     async reset(key) {
       await fallback.reset(key);
-      await redis.del(`pakhus:limit:${key}`).catch(() => undefined);
+      await redis.del(nameOf(key)).catch(() => undefined);
     },
     close: () => fallback.close(),
   };

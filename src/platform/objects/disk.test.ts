@@ -62,7 +62,7 @@ describe('disk store', () => {
 
   it('copies without taking room for the bytes twice', async () => {
     await store.put('private', 'p/f', body, meta);
-    await store.copy('private', 'public', 'p/f', meta);
+    await store.copy('private', 'public', 'p/f');
     expect((await stat(path.join(root, 'public/p/f'))).nlink).toBe(2);
     expect(await readdir(path.join(root, 'tmp'))).toEqual([]);
   });

@@ -300,7 +300,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
       return failed;
     },
 
-    copy: (from, to, key, _meta) =>
+    copy: (from, to, key) =>
       guard('copy', async () => {
         await ready();
         const temp = tempPath(key);

@@ -57,8 +57,11 @@ export interface ObjectStore {
   delete(shelf: Shelf, key: string): Promise<void>;
   /** Deletes many; resolves to the keys that could not be deleted. Throws where the store could not even be asked. */
   deleteMany(shelf: Shelf, keys: readonly string[]): Promise<string[]>;
-  /** Copies within the store, durable at the destination when it resolves. The source stays. */
-  copy(from: Shelf, to: Shelf, key: string, meta: ObjectMeta): Promise<void>;
+  /**
+   * Copies within the store, with what the store keeps of its type, durable at the destination when it resolves. The
+   * source stays.
+   */
+  copy(from: Shelf, to: Shelf, key: string): Promise<void>;
   /** A URL that reads the object without any credential until it expires; on S3, while it stays on that shelf. */
   downloadUrl(shelf: Shelf, key: string, options: DownloadUrlOptions): string;
   /** Every key on a shelf, in no order to rely on, for tests and for operators' audits. */

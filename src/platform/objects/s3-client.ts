@@ -138,7 +138,7 @@ export function createS3Client(options: S3ClientOptions): S3Client {
     return pool;
   }
 
-  function dispatch(call: S3Call): Promise<Response> {
+  function dispatch(call: S3Call, signedAtMs: number): Promise<Response> {
     const place = placeOf(call.bucket);
     const path = call.key === undefined ? place.base || '/' : `${place.base}/${encodePath(call.key)}`;
     const query = call.query ? encodeQuery(call.query) : '';
@@ -150,7 +150,7 @@ export function createS3Client(options: S3ClientOptions): S3Client {
       headers: call.headers ?? {},
       // The digest of a body travels as Content-MD5, signed with the other headers.
       payloadHash: call.body ? unsignedPayload : emptyPayloadHash,
-      nowMs: nowMs(),
+      nowMs: signedAtMs,
     });
     const idle = call.idleTimeoutMs ?? idleTimeoutMs;
     return poolOf(place.origin).request({
@@ -165,10 +165,10 @@ export function createS3Client(options: S3ClientOptions): S3Client {
   }
 
   /** Takes the server's time for ours where a refusal shows that the two are far apart. */
-  function adoptServerTime(error: unknown): boolean {
+  function adoptServerTime(error: unknown, signedAtMs: number): boolean {
     if (!(error instanceof S3Fault) || error.status !== 403) return false;
     const serverMs = Date.parse(headerOf(error.headers, 'date') ?? '');
-    if (Number.isNaN(serverMs) || Math.abs(serverMs - nowMs()) < skewMsMin) return false;
+    if (Number.isNaN(serverMs) || Math.abs(serverMs - signedAtMs) < skewMsMin) return false;
     skewMs = serverMs - options.clock();
     return true;
   }
@@ -179,11 +179,12 @@ export function createS3Client(options: S3ClientOptions): S3Client {
     let corrected = false;
     for (let tries = 1; ; tries += 1) {
       call.signal?.throwIfAborted();
+      const signedAtMs = nowMs();
       try {
-        return await receive(await dispatch(call));
+        return await receive(await dispatch(call, signedAtMs));
       } catch (error) {
         call.signal?.throwIfAborted();
-        if (!corrected && adoptServerTime(error)) {
+        if (!corrected && adoptServerTime(error, signedAtMs)) {
           corrected = true;
           continue;
         }

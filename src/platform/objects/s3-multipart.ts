@@ -4,7 +4,7 @@ import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { outage } from '../../kernel/error.ts';
 import { encodePath } from '../../kernel/sigv4.ts';
 import type { BodyReader } from './body-reader.ts';
-import type { ObjectMeta } from './object-store.ts';
+import type { ObjectInfo, ObjectMeta } from './object-store.ts';
 import { headerOf, isAbsent, type S3Client, S3Fault } from './s3-client.ts';
 import { bytesIn, etagIn, headersOf } from './s3-headers.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
@@ -43,7 +43,7 @@ export interface Multipart {
     meta: ObjectMeta,
     signal?: AbortSignal,
   ): Promise<void>;
-  copyParts(source: Address, target: Address, bytes: number, meta: ObjectMeta): Promise<void>;
+  copyParts(source: Address, target: Address, info: ObjectInfo): Promise<void>;
   list(bucket: string): AsyncIterable<{ upload: Upload; initiatedAt: Date }>;
   /** False where it was gone already. */
   end(upload: Upload): Promise<boolean>;
@@ -161,8 +161,9 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
       .catch(() => undefined);
   }
 
-  async function copyParts(source: Address, target: Address, bytes: number, meta: ObjectMeta): Promise<void> {
-    await withUpload(target, meta, undefined, async (upload) => {
+  async function copyParts(source: Address, target: Address, info: ObjectInfo): Promise<void> {
+    const { bytes } = info;
+    await withUpload(target, info, undefined, async (upload) => {
       const parts: Part[] = [];
       for (let start = 0; start < bytes; start += copyPartBytes) {
         const end = Math.min(start + copyPartBytes, bytes) - 1;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
-import { assertKey, assertRange, isKey } from './object-key.ts';
+import { assertKey, assertRange } from './object-key.ts';
 import type { ObjectMeta, ObjectStore, Shelf } from './object-store.ts';
 import { createPartBuffers } from './part-buffers.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type S3ClientOptions,
   S3Fault,
 } from './s3-client.ts';
-import { bytesIn, headersOf, infoOf } from './s3-headers.ts';
+import { headersOf, infoOf } from './s3-headers.ts';
 import { type Address, copySource, createMultipart } from './s3-multipart.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
@@ -97,7 +97,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       const body = Buffer.concat(start);
       return putWhole(at, body, md5(body), meta, signal);
     }
-    const buffer = await buffers.take(signal);
+    const { buffer, giveBack } = await buffers.take(ownerOf(at.key), signal);
     try {
       const hash = createHash('md5');
       let length = 0;
@@ -109,19 +109,15 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       if (reader.ended) return await putWhole(at, buffer.subarray(0, length), hash.digest(), meta, signal);
       return await multipart.putParts(at, reader, buffer, hash, meta, signal);
     } finally {
-      buffers.give(buffer);
+      giveBack();
     }
   }
 
-  async function copyWhole(source: Address, target: Address, meta: ObjectMeta): Promise<void> {
+  async function copyWhole(source: Address, target: Address): Promise<void> {
     await client.send({
       method: 'PUT',
       ...target,
-      headers: {
-        ...headersOf(meta),
-        'x-amz-copy-source': copySource(source),
-        'x-amz-metadata-directive': 'REPLACE',
-      },
+      headers: { 'x-amz-copy-source': copySource(source) },
       mayFailInside: true,
       idleTimeoutMs: thinkTimeoutMs,
     });
@@ -232,14 +228,14 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         return failed;
       }),
 
-    copy: (from, to, key, meta) =>
+    copy: (from, to, key) =>
       guard('copy', async () => {
         const source = addressOf(from, key);
         const target = addressOf(to, key);
         try {
-          const bytes = bytesIn((await client.send({ method: 'HEAD', ...source })).headers);
-          if (bytes > copyPartBytes) await multipart.copyParts(source, target, bytes, meta);
-          else await copyWhole(source, target, meta);
+          const info = infoOf((await client.send({ method: 'HEAD', ...source })).headers);
+          if (info.bytes > copyPartBytes) await multipart.copyParts(source, target, info);
+          else await copyWhole(source, target);
         } catch (error) {
           if (isAbsent(error)) throw notFound();
           throw error;
@@ -266,7 +262,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         for (const bucket of variables.keys()) {
           for await (const { upload, initiatedAt } of multipart.list(bucket)) {
             // What has no key of ours is someone else's upload in a shared bucket.
-            if (!isKey(upload.key) || !(initiatedAt < olderThan)) continue;
+            if (!ourKey.test(upload.key) || !(initiatedAt < olderThan)) continue;
             if (await isUnderWay(upload.key)) continue;
             if (await multipart.end(upload)) swept += 1;
           }
@@ -287,6 +283,12 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     close: () => client.close(),
   };
 }
+
+/** The ids of a project and of a file. */
+const ourKey = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Keys begin with the id of their project. */
+const ownerOf = (key: string): string => key.split('/', 1)[0] ?? '';
 
 /** A body from the network whose failure half way is told as an outage. */
 class GuardedBody extends Readable {

@@ -2,7 +2,7 @@
 // follows from, and instances share the work. The only file that knows pg-boss.
 import PgBoss from 'pg-boss';
 import { whileRenewed } from '../../kernel/lease.ts';
-import type { Database, Transaction } from '../db/postgres.ts';
+import { type Database, endlessPatience, type Transaction } from '../db/postgres.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { Logger } from '../log.ts';
 
@@ -49,6 +49,7 @@ export async function openQueue(
   boss.on('error', (error) => log.warn({ err: error }, 'the queue stumbled; it goes on'));
   // pg-boss makes its own tables, and stumbles when several instances do so at once.
   await db.transaction(async (tx) => {
+    await tx.query(endlessPatience);
     await tx.query(sql`select pg_advisory_xact_lock(${startLock})`);
     await boss.start();
     for (const queue of queues) await declare(boss, queue);
@@ -130,9 +131,10 @@ function renewed<Data>(
   handler: (data: Data, signal: AbortSignal) => Promise<void>,
 ): JobHandler<Data> {
   const { lostAfterSeconds = 60 } = queues.find((queue) => queue.name === name) ?? {};
-  return ({ id, data }, stopping) =>
+  return ({ id, data, expireInSeconds }, stopping) =>
     whileRenewed(
-      lostAfterSeconds,
+      // What the job was sent with counts: another process, or an earlier setting, may have been of another mind.
+      Math.min(lostAfterSeconds, Number(expireInSeconds)),
       () => db.query(renewJob(name, id)),
       () => handler(data, stopping),
       (error) =>
@@ -176,6 +178,9 @@ function createBell(): Bell {
   };
 }
 
+/** Ten years: a job that nobody has taken yet is no less wanted for having waited. */
+const retentionMinutes = 5_256_000;
+
 async function declare(
   boss: PgBoss,
   { name, retriesMax, retryDelaySeconds, lostAfterSeconds }: QueueOptions,
@@ -185,6 +190,7 @@ async function declare(
     retryDelay: retryDelaySeconds,
     retryBackoff: true,
     expireInSeconds: lostAfterSeconds,
+    retentionMinutes,
   };
   await boss.createQueue(name, { name, ...options });
   // Settings may have changed since the queue was made.
