@@ -120,6 +120,12 @@ const saidElsewhere: Readonly<Record<number, Readonly<Record<string, Said>>>> = 
     path: issue('userId', 'must be a UUID', 'format'),
     query: issue('limit', 'must be <= 100', 'maximum'),
   },
+  412: {
+    version: [
+      'The file is not the one that If-Match names: begin anew',
+      { issues: [{ path: 'if-match', message: 'must name "3xk9-sg-1qfl6ezvgw"', code: 'etag' }] },
+    ],
+  },
   413: {
     size: [
       'The body is too large: a JSON body may have 1 MiB at most',

@@ -273,16 +273,13 @@ function pathOf({ url }: FastifyRequest): string {
 
 function logRequest(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
   const actor = request.admission?.actor;
-  deps.log.info(
-    {
-      request_id: request.id,
-      method: request.method,
-      path: pathOf(request),
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-      actor: actor?.kind,
-      project_id: actor && 'projectId' in actor ? actor.projectId : undefined,
-    },
-    'request',
-  );
+  deps.log.request({
+    requestId: request.id,
+    method: request.method,
+    path: pathOf(request),
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    actor: actor?.kind,
+    projectId: actor && 'projectId' in actor ? actor.projectId : undefined,
+  });
 }

@@ -1,4 +1,5 @@
 // MIME types: reading one, matching one against a plan's list, and knowing which a browser may open.
+import { encodeRfc3986 } from './percent.ts';
 
 /** As long as RFC 6838 allows names to be. */
 const typePattern = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
@@ -45,9 +46,5 @@ export function contentDisposition(name: string, type: string): string {
   // Most names: the test is far cheaper than the work.
   if (/^[\w.-]*$/.test(name)) return `${how}; filename="${name}"; filename*=UTF-8''${name}`;
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const full = encodeURIComponent(name).replace(
-    /['()*]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `${how}; filename="${ascii}"; filename*=UTF-8''${full}`;
+  return `${how}; filename="${ascii}"; filename*=UTF-8''${encodeRfc3986(name)}`;
 }

@@ -3,6 +3,7 @@
 import { createHmac, hash } from 'node:crypto';
 import { isoOf } from './clock.ts';
 import { createMac, type Mac } from './mac.ts';
+import { encodeRfc3986 } from './percent.ts';
 
 export const unsignedPayload = 'UNSIGNED-PAYLOAD';
 export const emptyPayloadHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -50,14 +51,6 @@ interface Day {
   /** Encoded. */
   readonly credential: string;
   readonly mac: Mac;
-}
-
-/** RFC 3986: encodeURIComponent leaves five characters alone that AWS wants encoded. */
-export function encodeRfc3986(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
 }
 
 /** S3 encodes each segment once and leaves the slashes. */

@@ -40,6 +40,25 @@ test('log: cutting leaves the object that was logged as it was', () => {
   expect(fields).toEqual({ token: 'hunter2', request: { cookie: 'hunter2' } });
 });
 
+test.each([
+  { actor: 'integration', projectId: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff' },
+  { actor: undefined, projectId: undefined },
+])('log: the line of a request is the one that pino would write, whatever its path holds: %j', (caller) => {
+  const lines: string[] = [];
+  const log = createLogger('info', { write: (line) => void lines.push(line) });
+  const line = { method: 'GET', path: '/api/"\\\n\u0000é😀', status: 200, ms: 1.5 };
+  log.request({ requestId: 'a"b', ...line, ...caller });
+  log.info({ request_id: 'a"b', ...line, actor: caller.actor, project_id: caller.projectId }, 'request');
+  const withoutTime = lines.map((text) => text.replace(/"time":"[^"]+"/, ''));
+  expect(withoutTime[0]).toBe(withoutTime[1]);
+  createLogger('warn', { write: (text) => void lines.push(text) }).request({
+    requestId: 'a',
+    ...line,
+    ...caller,
+  });
+  expect(lines, 'a level that is off').toHaveLength(2);
+});
+
 test('log: a field without a value is left out', () => {
   expect(lineOf({ token: undefined, kept: 1 })).not.toHaveProperty('token');
 });

@@ -321,6 +321,18 @@ describe('downloads from the disk', () => {
     },
   );
 
+  test('files.download: If-Match with another etag is 412, whatever else is asked', async () => {
+    for (const wanted of [etag, `"other", ${etag}`, '*'])
+      expect((await fetched(url, { 'if-match': wanted })).status, wanted).toBe(200);
+    for (const wanted of ['"other"', `W/${etag}`]) {
+      const reply = await fetched(url, { 'if-match': wanted, range: 'bytes=0-1' });
+      expect([reply.status, reply.headers['content-type']], wanted).toEqual([
+        412,
+        'application/json; charset=utf-8',
+      ]);
+    }
+  });
+
   test('files.download: If-None-Match with the etag is 304 without a body, with another one 200', async () => {
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const reply = await fetched(url, { 'if-none-match': known });

@@ -242,6 +242,7 @@ export const fileRoutes = [
       errors: [
         'FORBIDDEN',
         'NOT_FOUND',
+        { code: 'VALIDATION_ERROR', status: 412 },
         { code: 'VALIDATION_ERROR', status: 416, headers: Type.Object(rangeHeaders('bytes */4096')) },
       ],
     },

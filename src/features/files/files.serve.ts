@@ -43,6 +43,7 @@ async function metaOf(deps: Deps, key: string, claims: ObjectMeta): Promise<Obje
 async function answerOf(deps: Deps, key: string, meta: ObjectMeta, call: Call): Promise<Readable | Buffer> {
   const found = await findObject(deps, key);
   if (!found) throw new PakhusError('NOT_FOUND', 'The file is gone');
+  refuseOtherVersion(call, found.info.etag);
   setHeaders(call, meta, found.info);
   if (notModified(call, found.info.etag)) {
     call.setStatus(304);
@@ -76,13 +77,22 @@ function setHeaders(call: Call, meta: ObjectMeta, info: ObjectInfo): void {
   call.setHeader('cross-origin-resource-policy', 'cross-origin');
 }
 
+/** Whoever continues a download of what has changed since would join the halves of two files. */
+function refuseOtherVersion(call: Call, etag: string): void {
+  const wanted = call.headers['if-match'];
+  if (wanted === undefined || wanted.trim() === '*' || tagsOf(wanted).includes(etag)) return;
+  throw new PakhusError('VALIDATION_ERROR', 'The file is not the one that If-Match names: begin anew', {
+    status: 412,
+    details: { issues: [{ path: 'if-match', message: `must name ${etag}`, code: 'etag' }] },
+  });
+}
+
+const tagsOf = (list: string): string[] => list.split(',').map((tag) => tag.trim());
+
 function notModified(call: Call, etag: string): boolean {
   const known = call.headers['if-none-match'];
   if (known === undefined) return false;
-  return (
-    known.trim() === '*' ||
-    known.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag)
-  );
+  return known.trim() === '*' || tagsOf(known).some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
 /** As a stream: of a buffer the framework would announce the length, which is none. */

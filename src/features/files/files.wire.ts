@@ -118,6 +118,12 @@ export const DownloadHeaders = Type.Object({
       examples: ['bytes=0-1023'],
     }),
   ),
+  'If-Match': Type.Optional(
+    Type.String({
+      description: 'ETags of which the file must have one, or `*`; another file is 412.',
+      examples: ['"3xk9-sg-1qfl6ezvgw"'],
+    }),
+  ),
   'If-None-Match': Type.Optional(
     Type.String({ description: 'ETags of copies at hand, or `*`.', examples: ['"3xk9-sg-1qfl6ezvgw"'] }),
   ),
