@@ -9,7 +9,7 @@ import { isPublic, type Route } from '../contract/route.ts';
 import { Serialized } from '../contract/serialized.ts';
 import type { Subject } from '../contract/subject.ts';
 import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
-import { corsBehind, unauthorized } from '../features/credentials/credentials.service.ts';
+import { type Caller, corsBehind, unauthorized } from '../features/credentials/credentials.service.ts';
 import type { Identify, SubjectPath } from '../features/credentials/credentials.together.ts';
 import { invalid, PakhusError } from '../kernel/error.ts';
 import { isUuid } from '../kernel/id.ts';
@@ -98,9 +98,12 @@ async function admitCaller(
   if (credential === null) throw unauthorized();
   if (unsafe && credential.byCookie) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
   const subjectPath = subjectPathOf(request, subjectBy);
-  const caller = await identify(credential.value, subjectPath).catch((error: unknown) =>
-    refuse(deps, route, credential, error, request, reply),
-  );
+  let caller: Caller;
+  try {
+    caller = await identify(credential.value, subjectPath);
+  } catch (error) {
+    return refuse(deps, route, credential, error, request, reply);
+  }
   request.admission = caller;
   sendCors(reply, callerCors(headers.origin, caller.actor, credential.byCookie, caller.cors, globalOrigins));
   if (caller.rate && route.path.startsWith('/project/')) await limitIntegration(deps, caller.rate, reply);

@@ -2,6 +2,7 @@
 // logs them.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { isoOf } from '../kernel/clock.ts';
+import { quoted } from '../kernel/json.ts';
 import { atEndOfTurn } from '../kernel/turn.ts';
 
 export interface Logger extends Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> {
@@ -60,7 +61,7 @@ export function createLogger(level: string, output?: DestinationStream): Logger 
 function textOf({ requestId, method, path, status, ms, actor, projectId }: RequestLine): string {
   const caller = actor === undefined ? '' : `,"actor":"${actor}"`;
   const project = projectId === undefined ? '' : `,"project_id":"${projectId}"`;
-  return `{"level":"info","time":"${isoOf(Date.now())}","request_id":${JSON.stringify(requestId)},"method":"${method}","path":${JSON.stringify(path)},"status":${status},"ms":${ms}${caller}${project},"msg":"request"}\n`;
+  return `{"level":"info","time":"${isoOf(Date.now())}","request_id":${quoted(requestId)},"method":"${method}","path":${quoted(path)},"status":${status},"ms":${ms}${caller}${project},"msg":"request"}\n`;
 }
 
 /**

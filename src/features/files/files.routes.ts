@@ -4,6 +4,7 @@ import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
+import { quoted } from '../../kernel/json.ts';
 import { readTypeFilter } from '../../kernel/media-type.ts';
 import { countFor } from '../stats/stats.count.ts';
 import { commitTogether } from './files.commit.ts';
@@ -177,8 +178,11 @@ export const fileRoutes = [
       const file = await readFile(deps, actor, user.id, fileId);
       deps.auditQueue.add(audit, { resourceType: 'file', resourceId: fileId, userId: user.id });
       countFor(deps, actor, user.id, { downloads: 1 });
-      const address = JSON.stringify(urlOf(deps, call.origin, file));
-      return new Serialized(`{"file":${file.view.slice(0, -1)},${address.slice(1)}}`);
+      const { url, url_expires_at } = urlOf(deps, call.origin, file);
+      const expiry = url_expires_at === null ? 'null' : `"${url_expires_at}"`;
+      return new Serialized(
+        `{"file":${file.view.slice(0, -1)},"url":${quoted(url)},"url_expires_at":${expiry}}}`,
+      );
     },
   ),
   route(

@@ -25,7 +25,7 @@ const cases: { options: Pick<S3ClientOptions, 'endpoint' | 'forcePathStyle'>; ad
 
 describe('s3-client', () => {
   it.each(cases)('addresses $address for $options', ({ options, address }) => {
-    const url = createS3Client({ ...base, ...options }).presignGet('box', 'p/f', [], 60);
+    const url = createS3Client({ ...base, ...options }).presignGet('box', 'p/f', '', 60);
     expect(url.split('?')[0]).toBe(address);
     expect(url).toContain('%2Feu-north-1%2Fs3%2Faws4_request');
   });

@@ -80,7 +80,8 @@ export interface S3Client {
   presignGet(
     bucket: string,
     key: string,
-    query: readonly (readonly [string, string])[],
+    /** Already encoded. */
+    query: string,
     expiresInSeconds: number,
   ): string;
   close(): Promise<void>;

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { outage, PakhusError } from '../../kernel/error.ts';
+import { encodeRfc3986 } from '../../kernel/percent.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { assertKey, assertRange } from './object-key.ts';
 import type { ObjectMeta, ObjectStore, Shelf } from './object-store.ts';
@@ -246,12 +247,8 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     downloadUrl(shelf, key, { contentDisposition, expiresInSeconds }) {
       if (expiresInSeconds > presignSecondsMax) throw new Error('S3 signs for at most 7 days');
       const { bucket } = addressOf(shelf, key);
-      return client.presignGet(
-        bucket,
-        key,
-        [['response-content-disposition', contentDisposition]],
-        expiresInSeconds,
-      );
+      const query = `response-content-disposition=${encodeRfc3986(contentDisposition)}`;
+      return client.presignGet(bucket, key, query, expiresInSeconds);
     },
 
     list: (shelf, prefix = '') => listBucket(bucketOf[shelf], prefix),
