@@ -40,11 +40,13 @@ const inertTypes: ReadonlySet<string> = new Set([
 export const isInert = (type: string): boolean =>
   inertTypes.has(type) || (/^(audio|video)\/[\w.+-]+$/.test(type) && !type.endsWith('+xml'));
 
-/** The Content-Disposition of a download, with the name in ASCII for old clients and in full for all others. */
+/**
+ * The Content-Disposition of a download. A name that is not plain is there twice: in ASCII for old clients, and in full
+ * for all others.
+ */
 export function contentDisposition(name: string, type: string): string {
   const how = isInert(type) ? 'inline' : 'attachment';
-  // Most names: the test is far cheaper than the work.
-  if (/^[\w.-]*$/.test(name)) return `${how}; filename="${name}"; filename*=UTF-8''${name}`;
+  if (/^[\w.-]*$/.test(name)) return `${how}; filename="${name}"`;
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   return `${how}; filename="${ascii}"; filename*=UTF-8''${encodeRfc3986(name)}`;
 }
