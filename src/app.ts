@@ -126,7 +126,8 @@ async function build(
   undo.push(() => auditQueue.flush());
   const reservations = createReservations(db, settings.REAPER_GRACE_SECONDS);
   undo.push(() => reservations.close());
-  const counters = await createCounters(redis, db, log);
+  const shared = redis && { redis, installation: await installationOf(db, log) };
+  const counters = createCounters(shared, log);
   const folding = startFolding({ db, counters, log });
   undo.push(() => folding.stop());
   const deps: Deps = {
@@ -134,7 +135,7 @@ async function build(
     clock,
     log,
     db,
-    limiter: await createLimiter(redis, db, clock, log),
+    limiter: createLimiter(shared, clock, log),
     passwords: await passwords,
     tokens: createTokenSigner(jwtSecret, clock, settings.JWT_SECRET_PREVIOUS),
     sealer: openSealer(settings, jwtSecret),
@@ -313,20 +314,20 @@ async function openSharedRedis(url: string, log: Logger, undo: Undo[]): Promise<
   return redis;
 }
 
-async function createLimiter(
-  redis: RedisClient | null,
-  db: Database,
-  clock: Clock,
-  log: Logger,
-): Promise<Limiter> {
-  const memory = memoryLimiter(clock);
-  return redis ? redisLimiter(redis, await installationOf(db, log), memory, clock, log) : memory;
+/** A Redis, and what keeps this installation's keys apart from those of others on it. */
+interface SharedRedis {
+  readonly redis: RedisClient;
+  readonly installation: string;
 }
 
-async function createCounters(redis: RedisClient | null, db: Database, log: Logger): Promise<Counters> {
+function createLimiter(shared: SharedRedis | null, clock: Clock, log: Logger): Limiter {
+  const memory = memoryLimiter(clock);
+  return shared ? redisLimiter(shared.redis, shared.installation, memory, clock, log) : memory;
+}
+
+function createCounters(shared: SharedRedis | null, log: Logger): Counters {
   const memory = memoryCounters();
-  if (!redis) return memory;
-  return redisCounters({ redis, installation: await installationOf(db, log), fallback: memory, log });
+  return shared ? redisCounters({ ...shared, fallback: memory, log }) : memory;
 }
 
 async function readVersion(): Promise<string> {

@@ -1,5 +1,6 @@
 // The only file that reads the environment. All mistakes are found together, before anything is started.
 import { type Settings, variables } from './contract/settings.ts';
+import { presignSecondsMax, uploadBytesMax } from './platform/objects/s3-limits.ts';
 
 export class ConfigError extends Error {
   constructor(readonly mistakes: readonly string[]) {
@@ -35,9 +36,6 @@ export function readConfig(environment: Environment): Config {
 }
 
 const jwtSecretAdvised = 32;
-const presignedSecondsMax = 604_800;
-/** 10,000 parts, of 8 MiB as they are sent. */
-const s3UploadBytesMax = 10_000 * (8 << 20);
 
 /** What only two variables together can get wrong. One that is wrong by itself is not there. */
 const contradictions = (settings: Partial<Settings>): string[] => [
@@ -64,10 +62,10 @@ function s3Mistakes(settings: Partial<Settings>): string[] {
   const found = (['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const)
     .filter((name) => settings[name] === null)
     .map((name) => `${name} is missing, but S3_BUCKET is set`);
-  if ((settings.SIGNED_URL_EXPIRY_SECONDS ?? 0) > presignedSecondsMax)
-    found.push(`SIGNED_URL_EXPIRY_SECONDS must be at most ${presignedSecondsMax} with S3`);
-  if ((settings.MAX_UPLOAD_BYTES ?? 0) > s3UploadBytesMax)
-    found.push(`MAX_UPLOAD_BYTES must be at most ${s3UploadBytesMax} with S3`);
+  if ((settings.SIGNED_URL_EXPIRY_SECONDS ?? 0) > presignSecondsMax)
+    found.push(`SIGNED_URL_EXPIRY_SECONDS must be at most ${presignSecondsMax} with S3`);
+  if ((settings.MAX_UPLOAD_BYTES ?? 0) > uploadBytesMax)
+    found.push(`MAX_UPLOAD_BYTES must be at most ${uploadBytesMax} with S3`);
   if (settings.S3_PUBLIC_BUCKET === settings.S3_BUCKET)
     found.push('S3_PUBLIC_BUCKET must be another bucket than S3_BUCKET');
   return found;

@@ -1,5 +1,6 @@
 // Reads a JSON body: at most 1 MiB, within a time, and never one that poisons prototypes.
 import type { IncomingMessage } from 'node:http';
+import { joined } from '../kernel/bytes.ts';
 import { deferred } from '../kernel/deferred.ts';
 import { PakhusError } from '../kernel/error.ts';
 import { parseForeignJson } from '../kernel/json.ts';
@@ -44,7 +45,7 @@ function readAll(stream: IncomingMessage): Promise<Buffer> {
   });
   stream.on('end', () => {
     joining.flush();
-    resolve(Buffer.concat(chunks));
+    resolve(joined(chunks));
   });
   stream.on('error', reject);
   stream.on('close', () =>

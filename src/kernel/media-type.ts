@@ -8,13 +8,15 @@ export const unknownMediaType = 'application/octet-stream';
 
 /** The type in lower case without its parameters; what is not a type counts as unknown bytes. */
 export function readMediaType(given: string): string {
-  const type = (given.split(';', 1)[0] ?? '').trim().toLowerCase();
+  const type = withoutParameters(given);
   return typePattern.test(type) ? type : unknownMediaType;
 }
 
+const withoutParameters = (given: string): string => (given.split(';', 1)[0] ?? '').trim().toLowerCase();
+
 /** The same of a filter, which may also name a family. */
 export function readTypeFilter(given: string): string {
-  const type = (given.split(';', 1)[0] ?? '').trim().toLowerCase();
+  const type = withoutParameters(given);
   return type.endsWith('/*') ? type : readMediaType(type);
 }
 

@@ -4,6 +4,8 @@ import { outage } from '../kernel/error.ts';
 export interface Admission {
   /** Resolves to the function that gives the place back. Who aborts gives up waiting. */
   enter(owner: string, signal?: AbortSignal): Promise<() => void>;
+  /** Has a place for as long as `work` lasts. */
+  during<Result>(owner: string, work: () => Promise<Result>): Promise<Result>;
 }
 
 export interface AdmissionOptions {
@@ -71,17 +73,22 @@ export function createAdmission(
       waiting.push(waiter);
     });
 
+  const enter = async (owner: string, signal?: AbortSignal): Promise<() => void> => {
+    signal?.throwIfAborted();
+    if (fits(owner)) take(owner);
+    else await wait(owner, signal);
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      leave(owner);
+    };
+  };
   return {
-    async enter(owner, signal) {
-      signal?.throwIfAborted();
-      if (fits(owner)) take(owner);
-      else await wait(owner, signal);
-      let left = false;
-      return () => {
-        if (left) return;
-        left = true;
-        leave(owner);
-      };
+    enter,
+    async during(owner, work) {
+      const giveBack = await enter(owner);
+      return work().finally(giveBack);
     },
   };
 }

@@ -29,10 +29,7 @@ const waitMaxMs = 20_000;
 export async function createPasswords(): Promise<Passwords> {
   const places = Math.min(placesMax, Math.max(1, availableParallelism() - 1));
   const admission = createAdmission('logins', { places, waitMaxMs });
-  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const leave = await admission.enter('');
-    return work().finally(leave);
-  };
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => admission.during('', work);
   const nobodys = await hash('the password of an account that does not exist', cost);
   return {
     hash: (password) => inTurn(() => hash(password, cost)),

@@ -54,6 +54,19 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       values ('${shelf}', '${key}', '${fileId}', now() + interval '${dueInSeconds} seconds')`);
     return key;
   };
+  const publicFile = async () => {
+    const tenant = await tenantWithUser();
+    const made = await upload(service.api, tenant.key, tenant.path, 'public', {
+      meta: { visibility: 'public' },
+    });
+    const { id: fileId, storageKey } = made.body.file;
+    return { ...tenant, fileId, storageKey };
+  };
+  /** What a writer, or a reaper after so many tries, has left on record for the private shelf. */
+  const recordDueIn = (seconds: number, storageKey: string, fileId: string, attempts = 0) =>
+    sql(`insert into doomed_objects (shelf, storage_key, file_id, attempts, due_at)
+      values ('private', '${storageKey}', '${fileId}', ${attempts}, now() + interval '${seconds} seconds')
+      on conflict (storage_key, shelf) do update set due_at = excluded.due_at`);
   const reapNow = () => reap(service.pakhus.deps, never);
   const outage = async (work: () => Promise<void>) => {
     if (proxy) {
@@ -94,14 +107,9 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   });
 
   test('files.move: a shelf that the reaper failed to clear is taken again, once its last try cannot arrive', async () => {
-    const { id, key, path } = await tenantWithUser();
-    const { body } = await upload(service.api, key, path, 'public', { meta: { visibility: 'public' } });
-    const { id: fileId, storageKey } = body.file;
+    const { id, key, path, fileId, storageKey } = await publicFile();
     // After five tries the next one comes in 480 s.
-    const lastTried = (secondsAgo: number) =>
-      sql(`insert into doomed_objects (shelf, storage_key, file_id, attempts, due_at)
-        values ('private', '${storageKey}', '${fileId}', 5, now() + interval '${480 - secondsAgo} seconds')
-        on conflict (storage_key, shelf) do update set due_at = excluded.due_at`);
+    const lastTried = (secondsAgo: number) => recordDueIn(480 - secondsAgo, storageKey, fileId, 5);
     await lastTried(10);
     await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
     await mover.run(service.pakhus.deps, never);
@@ -113,17 +121,11 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   });
 
   test('files.move: the record that a dead writer has left is no reason to stay public', async () => {
-    const { id, key, path } = await tenantWithUser();
-    const { body } = await upload(service.api, key, path, 'public', { meta: { visibility: 'public' } });
-    const { id: fileId, storageKey } = body.file;
-    const recordDueIn = (seconds: number) =>
-      sql(`insert into doomed_objects (shelf, storage_key, file_id, due_at)
-        values ('private', '${storageKey}', '${fileId}', now() + interval '${seconds} seconds')
-        on conflict (storage_key, shelf) do update set due_at = excluded.due_at`);
-    await recordDueIn(40);
+    const { id, key, path, fileId, storageKey } = await publicFile();
+    await recordDueIn(40, storageKey, fileId);
     await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
     expect(await objectsOf(service, id), 'another mover may be at it').toEqual([`public/${storageKey}`]);
-    await recordDueIn(3_600);
+    await recordDueIn(3_600, storageKey, fileId);
     await mover.run(service.pakhus.deps, never);
     expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
     await expectBalanced(service, id);
@@ -132,8 +134,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   test('files.reap: the record of an owned object stays if its file goes at that moment', async () => {
     const { id, key, path } = await tenantWithUser();
     const { id: fileId, storageKey } = (await upload(service.api, key, path, 'bytes')).body.file;
-    await sql(`insert into doomed_objects (shelf, storage_key, file_id, due_at)
-      values ('private', '${storageKey}', '${fileId}', now())`);
+    await recordDueIn(0, storageKey, fileId);
     await inTransaction(service.databaseUrl, async (query) => {
       await query(`select from files where id = '${fileId}' for update`);
       const reaping = reapNow();

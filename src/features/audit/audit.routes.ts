@@ -88,8 +88,7 @@ async function readLogs(
     to: query.to && instantOf(query.to),
   };
   const statement = listAudit(filter, afterCursor(deps, list, query.cursor), query);
-  const leave = await readersOf(deps).enter(projectId ?? '');
-  const rows = await deps.db.query<AuditRow>(statement).finally(leave);
+  const rows = await readersOf(deps).during(projectId ?? '', () => deps.db.query<AuditRow>(statement));
   const { rows: kept, next_cursor } = pageOf(deps, list, rows, query.limit);
   return { logs: [...kept], next_cursor };
 }

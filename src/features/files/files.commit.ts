@@ -60,14 +60,11 @@ const waitersOf = onceFor((_deps: Deps) =>
 );
 
 /** Whoever waits for a lock has a connection meanwhile: the rest of them is for everybody else. */
-export async function mayWait<Result>(
+export const mayWait = <Result>(
   deps: Deps,
   projectId: string,
   work: () => Promise<Result>,
-): Promise<Result> {
-  const leave = await waitersOf(deps).enter(projectId);
-  return work().finally(leave);
-}
+): Promise<Result> => waitersOf(deps).during(projectId, work);
 
 const isDecided = (result: BatchResult | undefined): result is CommitResult =>
   result !== undefined && result.outcome !== 'passed over';

@@ -7,6 +7,7 @@ import type { BodyReader } from './body-reader.ts';
 import type { ObjectInfo, ObjectMeta } from './object-store.ts';
 import { headerOf, isAbsent, type S3Client, S3Fault } from './s3-client.ts';
 import { bytesIn, etagIn, headersOf } from './s3-headers.ts';
+import { partsMax } from './s3-limits.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
 export interface MultipartLimits {
@@ -50,7 +51,6 @@ export interface Multipart {
 }
 
 const markHeader = 'x-amz-meta-pakhus-upload';
-const partsMax = 10_000;
 
 export function createMultipart(client: S3Client, limits: MultipartLimits): Multipart {
   const { thinkTimeoutMs, abortTimeoutMs, copyPartBytes } = limits;

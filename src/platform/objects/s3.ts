@@ -18,6 +18,7 @@ import {
   S3Fault,
 } from './s3-client.ts';
 import { headersOf, infoOf } from './s3-headers.ts';
+import { partBytesUsual, presignSecondsMax } from './s3-limits.ts';
 import { type Address, copySource, createMultipart } from './s3-multipart.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
@@ -43,11 +44,10 @@ export interface S3StoreOptions extends S3ClientOptions {
 /** A streamed body of at most this size takes no part buffer. */
 const smallBytes = 64 << 10;
 const deletesMax = 1_000;
-const presignSecondsMax = 7 * 86_400;
 
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const {
-    partBytes = 8 << 20,
+    partBytes = partBytesUsual,
     bufferBytesMax = 256 << 20,
     bufferWaitMaxMs = 15_000,
     thinkTimeoutMs = 45_000,
