@@ -17,7 +17,7 @@ import {
   holdFile,
   insertDoomedCopy,
   listExposed,
-  listMisplaced,
+  listUnshown,
   markMoved,
   otherShelf,
   postponeClaimed,
@@ -98,11 +98,11 @@ const noId = '00000000-0000-0000-0000-000000000000';
 /** Moves what a crash or an outage has left on the wrong shelf; resolves to how many. */
 export async function moveMisplaced(deps: Deps, signal: AbortSignal): Promise<number> {
   if (!deps.objects.separatesPublic) return 0;
-  return (await moveEach(deps, listExposed, signal)) + (await moveEach(deps, listMisplaced, signal));
+  return (await moveEach(deps, listExposed, signal)) + (await moveEach(deps, listUnshown, signal));
 }
 
 /** Batch after batch: what cannot be moved now does not stand in the way of what comes behind it. */
-async function moveEach(deps: Deps, list: typeof listMisplaced, signal: AbortSignal): Promise<number> {
+async function moveEach(deps: Deps, list: typeof listUnshown, signal: AbortSignal): Promise<number> {
   let moved = 0;
   let after = noId;
   while (!signal.aborted) {

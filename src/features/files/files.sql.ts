@@ -207,13 +207,15 @@ export const insertDoomedRewrite = (
   on conflict (storage_key, shelf) do update set due_at = excluded.due_at where doomed_objects.claimed_until is null
   returning storage_key`;
 
-/** Of every project: the mover serves them all. From behind the file `after` on, those that are to be hidden first. */
+/** Files that are to be hidden. Of every project: the mover serves them all. From behind the file `after` on. */
 export const listExposed = (after: string, rowsMax: number): Sql => sql`
   select ${columns}, project_id from files
   where visibility = 'private' and shelf = 'public' and id > ${after} order by id limit ${rowsMax}`;
 
-export const listMisplaced = (after: string, rowsMax: number): Sql => sql`
-  select ${columns}, project_id from files where visibility <> shelf and id > ${after} order by id limit ${rowsMax}`;
+/** The others that are on the wrong shelf: those that are to be shown. */
+export const listUnshown = (after: string, rowsMax: number): Sql => sql`
+  select ${columns}, project_id from files
+  where visibility <> shelf and visibility = 'public' and id > ${after} order by id limit ${rowsMax}`;
 
 /** Until the transaction ends the file is neither moved nor is its image job acknowledged. */
 export const holdFile = (projectId: string, fileId: string): Sql => sql`
