@@ -81,6 +81,7 @@ alter table compression_jobs add constraint compression_jobs_project_id_fkey FOR
 alter table compression_jobs add constraint compression_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'done'::text, 'failed'::text])));
 CREATE INDEX compression_jobs_of_project ON public.compression_jobs USING btree (project_id);
 CREATE INDEX compression_jobs_of_status ON public.compression_jobs USING btree (status) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text, 'failed'::text]));
+CREATE INDEX compression_jobs_waiting ON public.compression_jobs USING btree (project_id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE TRIGGER jobs_added_or_gone AFTER INSERT OR DELETE ON public.compression_jobs FOR EACH ROW EXECUTE FUNCTION note_job();
 CREATE TRIGGER jobs_changed AFTER UPDATE OF status ON public.compression_jobs FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION note_job();
 

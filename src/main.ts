@@ -36,9 +36,11 @@ async function serve(): Promise<void> {
     onAdminCreated: (password) =>
       say(`The admin was created. It is shown this once: ${settings.ADMIN_EMAIL} / ${password}`),
   });
-  // Before it is ready: whoever changes their mind meanwhile gets an orderly stop, too.
+  // Before it is ready: whoever changes their mind meanwhile gets an orderly stop, too. A signal may come twice, as
+  // one to the whole group does that npm hands on as well: the second must not end what the first has begun.
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => {
+    process.on(signal, () => {
+      if (stopping.signal.aborted) return;
       stopping.abort();
       stopOnSignal(signal, starting, log);
     });

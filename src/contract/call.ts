@@ -15,6 +15,8 @@ export interface Call {
   allowAnyOrigin(): void;
   /** Sets the session cookie, or clears it. */
   setSessionCookie(token: string | null, expiresAtMs?: number): void;
+  /** Counts the request as a download as well. */
+  countDownload(): void;
   /** Answers with a status of its own, where the shape's does not fit. */
   setStatus(status: number): void;
 }

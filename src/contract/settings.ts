@@ -273,9 +273,9 @@ export const variables = {
     'Origins whose pages may call with sessions, comma-separated; * allows all, without credentials',
   ),
   TRUST_PROXY_HOPS: optionalInteger(
-    1,
+    0,
     32,
-    'Take the n-th X-Forwarded-For entry from the right as the client address',
+    'Take the n-th X-Forwarded-For entry from the right as the client address; with 0, no header counts',
   ),
   MAX_UPLOAD_BYTES: integer(5_368_709_120, 1, most, 'No file may be larger, even if its plan would allow it'),
   IMAGE_MAX_PIXELS: integer(50_000_000, 1, 1_000_000_000, 'Largest image that a job decodes'),
@@ -291,7 +291,7 @@ export const variables = {
   REAPER_INTERVAL_SECONDS: integer(60, 1, 86_400, 'How often the reaper looks'),
   ROLE: oneOf(['all', 'api', 'worker'], 'all', 'What this process does'),
   LOG_LEVEL: oneOf(
-    ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
     'Lowest level that is logged',
   ),

@@ -92,6 +92,7 @@ function validator(
   refuse: Validator,
 ): Validator {
   const aliases = aliasesOf(Object.keys(schema.properties));
+  const mayHoldAnything = Object.values(schema.properties).some((field) => !isOfUuid(field));
   return (fields) => {
     const doubled = foldCasing(fields, aliases);
     if (doubled)
@@ -99,11 +100,14 @@ function validator(
         { path: doubled, message: 'is given in both spellings with different values', code: 'casing' },
       ]);
     refuse(fields);
-    const unstorable = findUnstorable(fields);
+    const unstorable = mayHoldAnything ? findUnstorable(fields) : null;
     if (unstorable) throw invalid(status, [unstorable]);
     if (!validate(fields)) throw invalid(status, (validate.errors ?? []).slice(0, issuesMax).map(issueOf));
   };
 }
+
+/** What is no UUID is told so; what is one can be stored. */
+const isOfUuid = (field: unknown): boolean => (field as { format?: unknown }).format === 'uuid';
 
 function issueOf(error: ErrorObject): Issue {
   const path = error.instancePath.slice(1).replaceAll('/', '.');

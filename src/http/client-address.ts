@@ -5,7 +5,7 @@ const addressLengthMax = 64;
 
 /**
  * The first X-Forwarded-For entry, X-Real-IP, then the socket. Entries from the left can be forged; with
- * `hops` trusted proxies the entry that the outermost of them added is taken instead.
+ * `hops` trusted proxies the entry that the outermost of them added is taken instead; with none of them, the socket.
  */
 export function clientAddress(
   headers: IncomingHttpHeaders,
@@ -26,8 +26,8 @@ const withoutPort = (address: string): string =>
 function forwardedAddress(headers: IncomingHttpHeaders, hops: number | null): string {
   const { 'x-forwarded-for': forwardedFor, 'x-real-ip': realIp = '' } = headers;
   const forwarded = forwardedFor === undefined ? [] : entriesOf(String(forwardedFor));
-  const fromProxy = hops === null ? forwarded[0] : forwarded.at(-hops);
-  return fromProxy ?? (hops === null ? String(realIp).trim() : '');
+  if (hops === null) return forwarded[0] ?? String(realIp).trim();
+  return forwarded[forwarded.length - hops] ?? '';
 }
 
 const entriesOf = (list: string): string[] =>

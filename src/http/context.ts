@@ -63,6 +63,10 @@ export class RequestCall implements Call {
     allowAnyOrigin(this.#reply);
   }
 
+  countDownload(): void {
+    this.#request.isDownload = true;
+  }
+
   setStatus(status: number): void {
     this.#reply.code(status);
   }

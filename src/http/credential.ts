@@ -23,7 +23,9 @@ export function presentedCredential(headers: IncomingHttpHeaders): PresentedCred
 
 function bearerOf(authorization: string | undefined): string | null {
   if (authorization === undefined) return null;
-  return /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? null;
+  // As nearly everybody writes it, which is told without taking it apart.
+  if (/^Bearer \S+$/.test(authorization)) return authorization.slice(7);
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }
 
 function cookieOf(header: string | undefined, name: string): string | null {

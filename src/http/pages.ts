@@ -44,9 +44,12 @@ export function servePages(instance: FastifyInstance): void {
   );
   const require = createRequire(import.meta.url);
   for (const [name, type] of Object.entries(assets)) {
-    instance.get(`${apiPrefix}/reference/assets/${name}`, async (_request, reply) =>
-      send(reply, type, await readFile(require.resolve(`swagger-ui-dist/${name}`))),
-    );
+    // Read once: for every answer anew, whoever asks often and reads none would fill the memory with copies.
+    let body: Promise<Buffer> | null = null;
+    instance.get(`${apiPrefix}/reference/assets/${name}`, async (_request, reply) => {
+      body ??= readFile(require.resolve(`swagger-ui-dist/${name}`));
+      return send(reply, type, await body);
+    });
   }
 }
 

@@ -4,9 +4,8 @@ import { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
 import { createIdentify, type Identify } from '../features/credentials/credentials.together.ts';
-import { countRequest } from '../features/stats/stats.count.ts';
 import { newId } from '../kernel/id.ts';
-import { latencyBounds, type Metrics, type Observations } from '../platform/metrics.ts';
+import { createBookkeeping, pathOf } from './bookkeeping.ts';
 import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
 import { envelopeOf, hostMissing, rawRefusal, routeNotFound, toPakhusError } from './error-reply.ts';
 import { readJsonBody, refuseContent } from './json-body.ts';
@@ -14,15 +13,6 @@ import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { pipelineOf } from './pipeline.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The name of the table's route, once the request has reached one. */
-    routeId: string;
-    /** It is in the numbers. */
-    counted: boolean;
-  }
-}
 
 export interface HttpServer {
   readonly instance: FastifyInstance;
@@ -40,6 +30,7 @@ const lastRequestsMs = 250;
 const saneRequestId = /^[\w.:/+=-]{1,128}$/;
 
 export function createHttpServer(deps: Deps): HttpServer {
+  const books = createBookkeeping(deps);
   const instance = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -51,7 +42,7 @@ export function createHttpServer(deps: Deps): HttpServer {
       // The request never reached the hooks.
       setCommonHeaders(deps, request, reply);
       sendError(deps, error, reply);
-      logRequest(deps, request, reply);
+      books.end(request, reply);
     },
     clientErrorHandler: (error, socket) => {
       if (socket instanceof Socket && socket.writable)
@@ -72,17 +63,17 @@ export function createHttpServer(deps: Deps): HttpServer {
     unused.add(socket);
     socket.once('close', () => unused.delete(socket));
   });
-  const measure = latencyMeter(deps.metrics);
   instance.server.on('checkExpectation', (raw: IncomingMessage) =>
     refuseRaw(deps, raw.socket, 'EXPECTATION', requestIdOf(raw)),
   );
 
   instance.decorateRequest('admission', null);
   instance.decorateRequest('routeId', 'other');
+  instance.decorateRequest('isDownload', false);
   instance.decorateRequest('counted', false);
   // These await nothing: as async functions they would cost every request a promise each.
   instance.addHook('onRequest', (request, reply, done) => {
-    unused.delete(request.raw.socket);
+    if (unused.size > 0) unused.delete(request.raw.socket);
     setCommonHeaders(deps, request, reply);
     if (draining) reply.header('connection', 'close');
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
@@ -90,15 +81,12 @@ export function createHttpServer(deps: Deps): HttpServer {
     if (request.is404) return done(routeNotFound(request.method, pathOf(request)));
     done();
   });
-  // Before the answer leaves: whoever has it in hand is in the numbers already.
   instance.addHook('onSend', (request, reply, _payload, done) => {
-    count(deps, request, reply);
+    books.answer(request, reply);
     deps.counters.whenSent(done);
   });
   instance.addHook('onResponse', (request, reply, done) => {
-    if (!request.raw.complete) boundRest(request);
-    logRequest(deps, request, reply);
-    measure(request, reply);
+    books.end(request, reply);
     done();
   });
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
@@ -224,62 +212,5 @@ function answerPreflight(deps: Deps, request: FastifyRequest, reply: FastifyRepl
   return reply.code(204).send();
 }
 
-/** Once, also where sending has failed and an error is sent instead. */
-function count(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
-  const { admission, counted } = request;
-  if (counted || !admission?.actor) return;
-  request.counted = true;
-  countRequest(deps, admission.actor, admission.subject?.id ?? null, reply.statusCode);
-}
-
-const knownMethods: ReadonlySet<string> = new Set(allowedMethods.split(', '));
-
-/** By the route's own name: paths hold ids, of which there is no end. */
-function latencyMeter(metrics: Metrics): (request: FastifyRequest, reply: FastifyReply) => void {
-  const latency = metrics.histogram(
-    'pakhus_http_request_seconds',
-    'Time from a request to the end of its answer.',
-    latencyBounds,
-  );
-  const kept = new Map<string, Observations>();
-  return (request, reply) => {
-    const { routeId } = request;
-    const method = knownMethods.has(request.method) ? request.method : 'other';
-    const status = `${Math.floor(reply.statusCode / 100)}xx`;
-    const key = `${routeId} ${method} ${status}`;
-    let observations = kept.get(key);
-    if (!observations) {
-      observations = latency.labelled({ route: routeId, method, status });
-      kept.set(key, observations);
-    }
-    observations.observe(reply.elapsedTime / 1000);
-  };
-}
-
-const restPatienceMs = 10_000;
 /** How long a client may take to read why its bytes are no request. */
 const refusalPatienceMs = 2_000;
-
-/** A client that was answered early may still be sending: it may finish, but not for ever. */
-function boundRest({ raw }: FastifyRequest): void {
-  setTimeout(() => raw.complete || raw.destroy(), restPatienceMs).unref();
-}
-
-/** Without the query: a signed URL carries its signature there. */
-function pathOf({ url }: FastifyRequest): string {
-  const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
-}
-
-function logRequest(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
-  const actor = request.admission?.actor;
-  deps.log.request({
-    requestId: request.id,
-    method: request.method,
-    path: pathOf(request),
-    status: reply.statusCode,
-    ms: Math.round(reply.elapsedTime * 10) / 10,
-    actor: actor?.kind,
-    projectId: actor && 'projectId' in actor ? actor.projectId : undefined,
-  });
-}

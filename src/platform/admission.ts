@@ -1,4 +1,5 @@
-// A bound on how much is under way at once. Who does not fit waits a while, and is then told to come back.
+// A bound on how much is under way at once. Who does not fit waits a while, and is then told to come back. Owners take
+// turns: however many wait for one of them, those of another go next.
 import { outage } from '../kernel/error.ts';
 
 export interface Admission {
@@ -15,11 +16,6 @@ export interface AdmissionOptions {
   readonly waitMaxMs: number;
 }
 
-interface Waiter {
-  readonly owner: string;
-  readonly turn: () => void;
-}
-
 /** `what` is under way, in the plural, as whoever waits in vain is told. */
 export function createAdmission(
   what: string,
@@ -27,7 +23,8 @@ export function createAdmission(
 ): Admission {
   let free = places;
   const taken = new Map<string, number>();
-  const waiting: Waiter[] = [];
+  /** Who waits: by owner, the next one's first, and each owner's in the order in which they came. */
+  const waiting = new Map<string, Set<() => void>>();
 
   const fits = (owner: string): boolean => free > 0 && (taken.get(owner) ?? 0) < placesOfOne;
   const take = (owner: string) => {
@@ -42,11 +39,24 @@ export function createAdmission(
     admitNext();
   };
   const admitNext = () => {
-    const next = waiting.findIndex((waiter) => fits(waiter.owner));
-    const [waiter] = next < 0 ? [] : waiting.splice(next, 1);
-    if (!waiter) return;
-    take(waiter.owner);
-    waiter.turn();
+    for (const [owner, line] of waiting) {
+      const [turn] = line;
+      if (!turn || !fits(owner)) continue;
+      take(owner);
+      turn();
+      // Behind the others, if anybody is left.
+      if (waiting.delete(owner)) waiting.set(owner, line);
+      return;
+    }
+  };
+  const queueUp = (owner: string, turn: () => void) => {
+    const line = waiting.get(owner) ?? new Set();
+    waiting.set(owner, line.add(turn));
+  };
+  const giveUpPlace = (owner: string, turn: () => void) => {
+    const line = waiting.get(owner);
+    line?.delete(turn);
+    if (line?.size === 0) waiting.delete(owner);
   };
   const wait = (owner: string, signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
@@ -54,14 +64,13 @@ export function createAdmission(
         stopWaiting();
         resolve();
       };
-      const waiter = { owner, turn };
       const giveUp = (reason: unknown) => {
         stopWaiting();
-        waiting.splice(waiting.indexOf(waiter), 1);
         reject(reason);
       };
       const onAbort = () => giveUp(signal?.reason);
       const stopWaiting = () => {
+        giveUpPlace(owner, turn);
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
       };
@@ -70,7 +79,7 @@ export function createAdmission(
         waitMaxMs,
       );
       signal?.addEventListener('abort', onAbort);
-      waiting.push(waiter);
+      queueUp(owner, turn);
     });
 
   const enter = async (owner: string, signal?: AbortSignal): Promise<() => void> => {

@@ -10,6 +10,7 @@ import { newId } from '../../kernel/id.ts';
 import { randomToken, sha256 } from '../../kernel/secret.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
+import { ofAccounts } from '../../platform/passwords.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { postMail } from '../mail/mail.service.ts';
 import { resetMail } from './accounts.mail.ts';
@@ -50,11 +51,14 @@ export async function changePassword(
 ): Promise<void> {
   const failures = passwordFailures(session.email);
   const [known] = await deps.db.read<AccountRow>(findAccount(session.accountId));
-  const right = await deps.passwords.verify(input.currentPassword, known?.password_hash ?? null, () =>
-    countAttempt(deps, failures),
+  const right = await deps.passwords.verify(
+    ofAccounts,
+    input.currentPassword,
+    known?.password_hash ?? null,
+    () => countAttempt(deps, failures),
   );
   if (!right) throw wrongPassword();
-  const passwordHash = await deps.passwords.hash(input.newPassword);
+  const passwordHash = await deps.passwords.hash(ofAccounts, input.newPassword);
   await deps.db.transaction(async (tx) => {
     const account = await holdAccount(tx, session.accountId);
     // Of two changes at once, the second one does not know the current password any more.
@@ -128,7 +132,7 @@ export async function resetPassword(
   // Looked up before the costly hash, so that guesses cost us little.
   const [reset] = await deps.db.read<{ account_id: string }>(findReset(tokenHash, isoOf(deps.clock())));
   if (!reset) throw deadLink();
-  const passwordHash = await deps.passwords.hash(input.newPassword);
+  const passwordHash = await deps.passwords.hash(ofAccounts, input.newPassword);
   const account = await deps.db.transaction(async (tx) => {
     const held = await holdAccount(tx, reset.account_id);
     const [mine] = await tx.query(deleteReset(tokenHash));

@@ -11,7 +11,7 @@ import {
   type Queryable,
   type Transaction,
 } from '../../platform/db/postgres.ts';
-import type { Passwords } from '../../platform/passwords.ts';
+import { ofAccounts, type Passwords } from '../../platform/passwords.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
 import {
   aboutAccount,
@@ -73,7 +73,7 @@ async function provePassword(
   const failures = passwordFailures(input.email);
   // Before it is counted: an attempt that the database could not answer is no failure of its owner.
   const [account] = await deps.db.read<AccountRow>(findAccountByEmail(input.email));
-  const right = await deps.passwords.verify(input.password, account?.password_hash ?? null, () =>
+  const right = await deps.passwords.verify(ofAccounts, input.password, account?.password_hash ?? null, () =>
     countAttempt(deps, failures),
   );
   if (!account || !right) {
@@ -138,7 +138,7 @@ export async function ensureAdmin(
 ): Promise<string | null> {
   if (await hasAdmin(db)) return null;
   const chosen = password ?? madeUpPassword();
-  const passwordHash = await passwords.hash(chosen);
+  const passwordHash = await passwords.hash(ofAccounts, chosen);
   return db.transaction(async (tx) => {
     await tx.query(lockAdmins);
     if (await hasAdmin(tx)) return null;

@@ -3,11 +3,10 @@ import { type Static, Type } from 'typebox';
 import { auditActions } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, pageOf } from '../../contract/paging.ts';
+import { search } from '../../contract/project-work.ts';
 import { route } from '../../contract/route.ts';
 import { Choice, Listing, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
 import { isoOf } from '../../kernel/clock.ts';
-import { onceFor } from '../../kernel/once-for.ts';
-import { createAdmission } from '../../platform/admission.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
 
 const ActorType = Choice(['admin', 'project', 'integration']);
@@ -64,14 +63,6 @@ const Logs = Listing('logs', AuditLog);
 /** Offsets that JavaScript reads and PostgreSQL refuses become UTC before they get there. */
 const instantOf = (moment: string): string => isoOf(Date.parse(moment));
 
-/**
- * A filter that hardly anything passes looks at all of a project's rows, of which there may be millions: whoever asks
- * for that has few of the connections meanwhile.
- */
-const readersOf = onceFor((_deps: Deps) =>
-  createAdmission('reads of the audit log', { places: 8, placesOfOne: 2, waitMaxMs: 10_000 }),
-);
-
 async function readLogs(
   deps: Deps,
   list: string,
@@ -88,7 +79,7 @@ async function readLogs(
     to: query.to && instantOf(query.to),
   };
   const statement = listAudit(filter, afterCursor(deps, list, query.cursor), query);
-  const rows = await readersOf(deps).during(projectId ?? '', () => deps.db.query<AuditRow>(statement));
+  const rows = await search<AuditRow>(deps, projectId ?? 'all', statement);
   const { rows: kept, next_cursor } = pageOf(deps, list, rows, query.limit);
   return { logs: [...kept], next_cursor };
 }

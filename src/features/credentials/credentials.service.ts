@@ -1,5 +1,5 @@
 // From a presented credential to an actor. Anything but a live credential is 401, and says no more than that.
-import type { Actor } from '../../contract/actor.ts';
+import type { Actor, ProjectActor } from '../../contract/actor.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { projectInactive } from '../../contract/refusals.ts';
 import { commonGrant, type Scope } from '../../contract/scope.ts';
@@ -7,6 +7,7 @@ import type { Subject } from '../../contract/subject.ts';
 import type { Claims } from '../../contract/token.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { isApiKey, looksLikeApiKey, sha256 } from '../../kernel/secret.ts';
+import type { Transaction } from '../../platform/db/postgres.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
 import {
@@ -14,6 +15,8 @@ import {
   findIntegrationCors,
   findKey,
   findKeyCors,
+  findLiveKey,
+  findLiveSession,
   findSession,
   findSpaceToken,
   findUserToken,
@@ -79,6 +82,19 @@ export const unauthorized = () =>
     'UNAUTHORIZED',
     'The credential is missing, expired or revoked: log in or send a valid key or token',
   );
+
+/**
+ * Asks again, within a transaction that has waited for its turn: whoever makes credentials must not outlive its own,
+ * or keys that are being replaced could leave others behind.
+ */
+export async function refuseEnded(
+  tx: Transaction,
+  { projectId, session, keyId }: ProjectActor,
+): Promise<void> {
+  const statement = session ? findLiveSession(session.jti) : findLiveKey(projectId, keyId ?? '');
+  const [live] = await tx.query(statement);
+  if (!live) throw unauthorized();
+}
 
 /**
  * The CORS policy behind a credential that was refused: a token, dead or not, or the key of a project that is not

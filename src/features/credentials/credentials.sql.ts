@@ -120,6 +120,13 @@ export const findSpaceToken = (
     where sp.id = ${spaceId} and sp.user_id = ${userId} and sp.project_id = ${projectId} and sp.session_jti = ${jti})
   ${withSubjects(subjects)}`;
 
+/** A row where what a project's owner, or its key, called with is still good. */
+export const findLiveKey = (projectId: string, keyId: string): Sql => sql`
+  select from api_keys where project_id = ${projectId} and id = ${keyId} and active`;
+
+export const findLiveSession = (jti: string): Sql => sql`
+  select from sessions where jti = ${jti} and expires_at > now()`;
+
 /** What the integration behind a credential allows, whatever else stands against the credential. */
 export const findKeyCors = (keyHash: Buffer): Sql => sql`
   select i.cors_origins, i.dev_mode

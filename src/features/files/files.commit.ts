@@ -4,9 +4,9 @@
 // waits for somebody else's lock there: whose user is locked is passed over, and waits in a transaction of its own.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
+import { mayWait } from '../../contract/project-work.ts';
 import { batched } from '../../kernel/batch.ts';
 import { onceFor } from '../../kernel/once-for.ts';
-import { createAdmission } from '../../platform/admission.ts';
 import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
 import { type NewFile, type StoreOutcome, storeFile, storeFiles } from './files.sql.ts';
 
@@ -54,17 +54,6 @@ async function commitAll(
       : mayWait(deps, file.project_id, () => commitFile(deps.db, file, audit));
   });
 }
-
-const waitersOf = onceFor((_deps: Deps) =>
-  createAdmission('changes of the same files', { places: 16, placesOfOne: 8, waitMaxMs: 60_000 }),
-);
-
-/** Whoever waits for a lock has a connection meanwhile: the rest of them is for everybody else. */
-export const mayWait = <Result>(
-  deps: Deps,
-  projectId: string,
-  work: () => Promise<Result>,
-): Promise<Result> => waitersOf(deps).during(projectId, work);
 
 const isDecided = (result: BatchResult | undefined): result is CommitResult =>
   result !== undefined && result.outcome !== 'passed over';

@@ -6,7 +6,6 @@ import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { quoted } from '../../kernel/json.ts';
 import { readTypeFilter } from '../../kernel/media-type.ts';
-import { countFor } from '../stats/stats.count.ts';
 import { commitTogether } from './files.commit.ts';
 import { folderOf, tagsIn } from './files.meta.ts';
 import { storageKeyOf, urlOf } from './files.objects.ts';
@@ -177,7 +176,7 @@ export const fileRoutes = [
     async ({ deps, actor, user, params: { fileId }, call, audit }) => {
       const file = await readFile(deps, actor, user.id, fileId);
       deps.auditQueue.add(audit, { resourceType: 'file', resourceId: fileId, userId: user.id });
-      countFor(deps, actor, user.id, { downloads: 1 });
+      call.countDownload();
       const { url, url_expires_at } = urlOf(deps, call.origin, file);
       const expiry = url_expires_at === null ? 'null' : `"${url_expires_at}"`;
       return new Serialized(

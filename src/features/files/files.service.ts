@@ -3,6 +3,7 @@ import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, afterPosition, type PageRequest } from '../../contract/paging.ts';
+import { mayWait, projectTransaction, search } from '../../contract/project-work.ts';
 import { spaceNotFound } from '../../contract/refusals.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { PakhusError } from '../../kernel/error.ts';
@@ -12,7 +13,6 @@ import type { Database, Transaction } from '../../platform/db/postgres.ts';
 import { noSql, type Sql } from '../../platform/db/sql.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { countFor } from '../stats/stats.count.ts';
-import { mayWait } from './files.commit.ts';
 import { valuesOf } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
 import { removeObjectSoon, shelfFor } from './files.objects.ts';
@@ -24,6 +24,7 @@ import {
   findFiles,
   insertDoomedOfProject,
   insertDoomedOfUser,
+  isSearch,
   listChildFolders,
   listFiles,
   lockFile,
@@ -77,13 +78,23 @@ export async function listUserFiles(
 ): Promise<Serialized> {
   const list = listName('files', actor, userId);
   const after = afterCursor(deps, list, page.cursor);
-  const found = await readPage(deps, listFiles(actor.projectId, userId, filter, after, page));
+  const found = await readPage(deps, actor.projectId, userId, filter, after, page);
   const next = found.more ? deps.cursors.encode(list, positionOf(found)) : null;
   return new Serialized(`{"files":${found.files},"next_cursor":${JSON.stringify(next)}}`);
 }
 
-async function readPage(deps: Deps, statement: Sql): Promise<FilePage> {
-  const [page] = await deps.db.read<FilePage>(statement);
+async function readPage(
+  deps: Deps,
+  projectId: string,
+  userId: string,
+  filter: FileFilter,
+  after: Sql,
+  request: PageRequest,
+): Promise<FilePage> {
+  const statement = listFiles(projectId, userId, filter, after, request);
+  const [page] = isSearch(filter)
+    ? await search<FilePage>(deps, projectId, statement)
+    : await deps.db.read<FilePage>(statement);
   return page as FilePage;
 }
 
@@ -124,10 +135,8 @@ export async function listFolder(
   if (names.length > limit) return level(folders, '[]', goOnInFolders);
   const after = phase === 'folders' ? noSql : afterPosition(position);
   const room = limit - folders.length;
-  const page = await readPage(
-    deps,
-    listFiles(actor.projectId, userId, { space, folder: prefix }, after, { limit: room }),
-  );
+  const filter = { space, folder: prefix };
+  const page = await readPage(deps, actor.projectId, userId, filter, after, { limit: room });
   if (!page.more) return level(folders, page.files, null);
   // A page full of folders is followed by the first file, which no position is before.
   return level(folders, page.files, room === 0 ? goOnInFolders : ['files', ...positionOf(page)]);
@@ -142,9 +151,11 @@ async function childFolders(
   after: string | null,
   limit: number,
 ): Promise<string[]> {
-  const rows = await deps.db.read<{ name: string }>(
-    listChildFolders(projectId, userId, space, prefix, after, limit),
-  );
+  const statement = listChildFolders(projectId, userId, space, prefix, after, limit);
+  const rows =
+    space === 'all'
+      ? await deps.db.read<{ name: string }>(statement)
+      : await search<{ name: string }>(deps, projectId, statement);
   return rows.map((row) => row.name);
 }
 
@@ -157,7 +168,7 @@ export async function changeFile(
   audit: AuditStamp,
 ): Promise<FileRow> {
   const { projectId } = actor;
-  const after = await deps.db.transaction(async (tx) => {
+  const after = await projectTransaction(deps, projectId, async (tx) => {
     const [before] = await tx.query<FileRow>(lockFile(projectId, userId, visibleSpace(actor), fileId));
     if (!before) throw fileNotFound();
     const [changed] = await tx.query<FileRow>(updateFile(projectId, fileId, valuesOf(before, input)));

@@ -3,7 +3,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../contract/paging.ts';
 import type { PlacedObject } from '../../contract/placed-object.ts';
-import { joinSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
+import { arrayOfIds, joinSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
 import type { JobFacts } from '../images/images.wire.ts';
 
@@ -357,9 +357,11 @@ export interface WantedFile {
  */
 export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
   select number, ${viewJson} as view, storage_key, shelf, visibility, name, mime_type, ${compression}
-  from unnest((select ${wanted.map(({ projectId }) => projectId)}::uuid[]),
-    (select ${wanted.map(({ userId }) => userId)}::uuid[]), (select ${wanted.map(({ spaceId }) => spaceId)}::uuid[]),
-    (select ${wanted.map(({ fileId }) => fileId)}::uuid[])) with ordinality as wanted (project, owner, space, file, number)
+  from unnest((select ${arrayOfIds(wanted.map(({ projectId }) => projectId))}::uuid[]),
+    (select ${arrayOfIds(wanted.map(({ userId }) => userId))}::uuid[]),
+    (select ${arrayOfIds(wanted.map(({ spaceId }) => spaceId))}::uuid[]),
+    (select ${arrayOfIds(wanted.map(({ fileId }) => fileId))}::uuid[]))
+    with ordinality as wanted (project, owner, space, file, number)
   join files on id = wanted.file and project_id = wanted.project and user_id = wanted.owner
     and (wanted.space is null or space_id = wanted.space)`;
 
@@ -382,6 +384,13 @@ export const listFiles = (
     (array_agg(id) filter (where n = ${page.limit}::int))[1] as last_id
   from page`;
 
+const isNarrowed = ({ tags, classifier, mimeType, visibility }: FileFilter): boolean =>
+  [tags, classifier, mimeType, visibility].some((value) => value !== undefined);
+
+/** Whether a list may have to look at many more files than it shows: no index knows everything at once. */
+export const isSearch = (filter: FileFilter): boolean =>
+  isNarrowed(filter) || (filter.folder !== undefined && filter.space !== 'all');
+
 /**
  * A list of one space, or of a user's own level, is found by that alone and only then held against its owner: all
  * of its files have the same one. With the owner among the conditions, PostgreSQL would go through all of the owner's
@@ -394,11 +403,10 @@ function foundFiles(
   after: Sql,
   page: PageRequest,
 ): Sql {
-  const { space, tags, classifier, mimeType, visibility } = filter;
+  const { space } = filter;
   const owned = sql`project_id = ${projectId} and user_id = ${userId}`;
   const found = sql`${conditionsOf(filter)}${after}`;
-  if ([tags, classifier, mimeType, visibility].some((value) => value !== undefined))
-    return newestFiltered(sql`select * from files where ${owned}${found}`, page);
+  if (isNarrowed(filter)) return newestFiltered(sql`select * from files where ${owned}${found}`, page);
   if (space === 'all') return newestFirst(sql`select * from files where ${owned}${found}`, page);
   const within = space === 'none' ? sql`user_id = ${userId}` : sql`true`;
   return sql`select * from (${newestFirst(sql`select * from files where ${within}${found}`, page)}) found where ${owned}`;

@@ -11,8 +11,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Deps } from '../../contract/deps.ts';
 import type { PlacedObject } from '../../contract/placed-object.ts';
-import { PakhusError } from '../../kernel/error.ts';
-import { ImageRefused } from '../../platform/images/image-engine.ts';
+import { ImageFault, ImageRefused } from '../../platform/images/image-engine.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
 import { abandonObject } from '../files/files.move.ts';
 import { compressedMetaOf, reserveRewrite, whileReserved } from '../files/files.objects.ts';
@@ -150,12 +149,11 @@ async function settleFailure(
   throw error;
 }
 
+/** What else went wrong is for the log: it may name folders and statements. */
 const publicReason = (error: unknown): string =>
-  error instanceof PakhusError
-    ? 'The image could not be read or written: a part of the service was away'
-    : error instanceof Error
-      ? error.message.slice(0, 300)
-      : 'The image could not be compressed';
+  error instanceof ImageFault
+    ? error.message.slice(0, 300)
+    : 'The image could not be read or written: a part of the service was away';
 
 async function fail(
   deps: Deps,

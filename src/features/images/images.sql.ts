@@ -32,6 +32,10 @@ export const insertJob = (
   insert into compression_jobs (id, project_id, user_id, file_id, recipe, original_size)
   values (${jobId}, ${projectId}, ${userId}, ${fileId}, ${JSON.stringify(recipe)}::jsonb, ${originalBytes})`;
 
+export const countWaiting = (projectId: string, jobsMax: number): Sql => sql`
+  select count(*)::int as jobs from (select from compression_jobs
+    where project_id = ${projectId} and status in ('pending', 'processing') limit ${jobsMax}) waiting`;
+
 /** Confined to one user, and to one space, for tokens that are. */
 export const findJob = (
   projectId: string,

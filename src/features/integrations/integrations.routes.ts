@@ -52,7 +52,7 @@ export const integrationRoutes = [
       errors: [],
     },
     async ({ deps, actor, body, audit }) => {
-      const { integration, plain } = await createIntegration(deps, actor.projectId, body, audit);
+      const { integration, plain } = await createIntegration(deps, actor, body, audit);
       return { integration: viewIntegration(integration), api_key: plain };
     },
   ),
@@ -119,7 +119,7 @@ export const integrationRoutes = [
       errors: ['NOT_FOUND'],
     },
     async ({ deps, actor, params: { id }, audit }) => {
-      const { integration, plain } = await rotateIntegrationKey(deps, actor.projectId, id, audit);
+      const { integration, plain } = await rotateIntegrationKey(deps, actor, id, audit);
       return { integration: viewIntegration(integration), api_key: plain };
     },
   ),

@@ -1,12 +1,16 @@
 // Integrations: a key with scopes, origins and a rate of its own.
+import type { ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { projectTransaction } from '../../contract/project-work.ts';
 import { withoutRepeats } from '../../contract/scope.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { refuseEnded } from '../credentials/credentials.service.ts';
 import { issueKey, replaceIntegrationKey } from '../keys/keys.service.ts';
+import { lockProject } from '../projects/projects.lock.ts';
 import {
   deleteIntegration,
   findIntegration,
@@ -54,13 +58,16 @@ export async function readIntegration(
 
 export async function createIntegration(
   deps: Deps,
-  projectId: string,
+  actor: ProjectActor,
   input: IntegrationChangeInput,
   audit: AuditStamp,
 ): Promise<WithKey> {
   refuseBadOrigins(input.corsOrigins);
   const values = valuesOf(nothingSet, input);
-  return deps.db.transaction(async (tx) => {
+  const { projectId } = actor;
+  return projectTransaction(deps, projectId, async (tx) => {
+    await lockProject(tx, projectId);
+    await refuseEnded(tx, actor);
     const [row] = await tx.query<{ id: string }>(insertIntegration(projectId, values));
     const { id } = row as { id: string };
     const { plain } = await issueKey(tx, projectId, id, null);
@@ -77,7 +84,7 @@ export async function changeIntegration(
   audit: AuditStamp,
 ): Promise<IntegrationRow> {
   refuseBadOrigins(input.corsOrigins);
-  return deps.db.transaction(async (tx) => {
+  return projectTransaction(deps, projectId, async (tx) => {
     const before = await lockedIntegration(tx, projectId, integrationId);
     await tx.query(updateIntegration(projectId, integrationId, valuesOf(before, input)));
     const after = await readIntegration(tx, projectId, integrationId);
@@ -89,11 +96,14 @@ export async function changeIntegration(
 
 export async function rotateIntegrationKey(
   deps: Deps,
-  projectId: string,
+  actor: ProjectActor,
   integrationId: string,
   audit: AuditStamp,
 ): Promise<WithKey> {
-  return deps.db.transaction(async (tx) => {
+  const { projectId } = actor;
+  return projectTransaction(deps, projectId, async (tx) => {
+    await lockProject(tx, projectId);
+    await refuseEnded(tx, actor);
     const before = await lockedIntegration(tx, projectId, integrationId);
     const { key, plain } = await replaceIntegrationKey(tx, projectId, integrationId);
     const metadata = { old: { key_prefix: before.key_prefix }, new: { key_prefix: key.key_prefix } };
@@ -108,7 +118,7 @@ export async function removeIntegration(
   integrationId: string,
   audit: AuditStamp,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await projectTransaction(deps, projectId, async (tx) => {
     const [old] = await tx.query<{ name: string | null; scopes: string[] }>(
       deleteIntegration(projectId, integrationId),
     );

@@ -74,7 +74,7 @@ export const keyRoutes = [
       errors: ['CONFLICT'],
     },
     async ({ deps, actor, body, audit }) => {
-      const { key, plain } = await createProjectKey(deps, actor.projectId, body.name ?? null, audit);
+      const { key, plain } = await createProjectKey(deps, actor, body.name ?? null, audit);
       return { key: viewKey(key), api_key: plain };
     },
   ),

@@ -1,11 +1,14 @@
 // API keys: made here, shown once, kept as hashes.
+import type { ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { projectTransaction } from '../../contract/project-work.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { newApiKey } from '../../kernel/secret.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { recordAudit } from '../audit/audit.service.ts';
+import { refuseEnded } from '../credentials/credentials.service.ts';
 import { lockProject } from '../projects/projects.lock.ts';
 import {
   countActiveKeys,
@@ -36,12 +39,14 @@ export async function listProjectKeys(deps: Deps, projectId: string, page: PageR
 
 export async function createProjectKey(
   deps: Deps,
-  projectId: string,
+  actor: ProjectActor,
   name: string | null,
   audit: AuditStamp,
 ): Promise<CreatedKey> {
-  return deps.db.transaction(async (tx) => {
+  const { projectId } = actor;
+  return projectTransaction(deps, projectId, async (tx) => {
     await lockProject(tx, projectId);
+    await refuseEnded(tx, actor);
     const [count] = await tx.query<{ active: number }>(countActiveKeys(projectId));
     if ((count?.active ?? 0) >= activeKeysMax) {
       throw new PakhusError(
@@ -100,7 +105,7 @@ export async function revokeProjectKey(
   keyId: string,
   audit: AuditStamp,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await projectTransaction(deps, projectId, async (tx) => {
     const [ended] = await tx.query<KeyRow>(markKeyInactive(projectId, keyId));
     if (ended) {
       await recordAudit(tx, audit, {

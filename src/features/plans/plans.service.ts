@@ -2,6 +2,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { projectTransaction } from '../../contract/project-work.ts';
 import type { PlanFacts } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { brokenConstraint, type Queryable } from '../../platform/db/postgres.ts';
@@ -59,7 +60,7 @@ export async function createPlan(
     { name: '', description: null, storage_limit: null, max_file_size: 0, allowed_mimes: [] },
     input,
   );
-  return deps.db.transaction(async (tx) => {
+  return projectTransaction(deps, projectId, async (tx) => {
     await lockProject(tx, projectId);
     const [row] = await tx.query<PlanRow>(insertPlan(projectId, values));
     const plan = factsOf(row as PlanRow);
@@ -75,7 +76,7 @@ export async function changePlan(
   input: PlanChangeInput,
   audit: AuditStamp,
 ): Promise<PlanFacts> {
-  return deps.db.transaction(async (tx) => {
+  return projectTransaction(deps, projectId, async (tx) => {
     await lockProject(tx, projectId);
     const [before] = await tx.query<PlanRow>(findPlan(projectId, planId));
     if (!before) throw planNotFound();
@@ -92,7 +93,7 @@ export async function makePlanDefault(
   planId: string,
   audit: AuditStamp,
 ): Promise<PlanFacts> {
-  return deps.db.transaction(async (tx) => {
+  return projectTransaction(deps, projectId, async (tx) => {
     await lockProject(tx, projectId);
     const [former] = await tx.query<{ id: string }>(unmarkDefault(projectId));
     const [row] = await tx.query<PlanRow>(markDefault(projectId, planId));
@@ -112,7 +113,7 @@ export async function removePlan(
   planId: string,
   audit: AuditStamp,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await projectTransaction(deps, projectId, async (tx) => {
     await lockProject(tx, projectId);
     const [row] = await tx.query<PlanRow>(deletePlan(projectId, planId)).catch(explainUsedPlan);
     if (!row) throw planNotFound();

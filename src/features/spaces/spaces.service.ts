@@ -3,6 +3,7 @@ import { grantOf, type IntegrationActor, type ProjectActor, type UserActor } fro
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { projectTransaction } from '../../contract/project-work.ts';
 import { spaceNotFound } from '../../contract/refusals.ts';
 import { isWithin, type Scope, withoutRepeats } from '../../contract/scope.ts';
 import { countUse } from '../../contract/too-many.ts';
@@ -62,8 +63,9 @@ export async function createSpace(
   const scopes = withoutRepeats(input.scopes ?? []);
   refuseExcessScopes(actor, scopes);
   const values = { name: input.name, scopes, limit_bytes: input.limit_bytes ?? null, active: true };
-  const passwordHash = input.password === undefined ? null : await deps.passwords.hash(input.password);
-  return deps.db.transaction(async (tx) => {
+  const passwordHash =
+    input.password === undefined ? null : await deps.passwords.hash(actor.projectId, input.password);
+  return projectTransaction(deps, actor.projectId, async (tx) => {
     await lockOwner(tx, actor.projectId, userId);
     const statement = insertSpace(actor.projectId, userId, input.external_id, values, passwordHash);
     const [row] = await tx.query<SpaceRow>(statement).catch(explainConflict);
@@ -82,7 +84,7 @@ export async function changeSpace(
   audit: AuditStamp,
 ): Promise<SpaceRow> {
   if (input.scopes) refuseExcessScopes(actor, input.scopes);
-  return deps.db.transaction(async (tx) => {
+  return projectTransaction(deps, actor.projectId, async (tx) => {
     const before = await lockedSpace(tx, actor.projectId, userId, spaceId);
     const values = {
       name: input.name ?? before.name,
@@ -105,7 +107,7 @@ export async function removeSpace(
   spaceId: string,
   audit: AuditStamp,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await projectTransaction(deps, projectId, async (tx) => {
     await lockOwner(tx, projectId, userId);
     const space = await lockedSpace(tx, projectId, userId, spaceId);
     await tx.query(moveFilesToOwner(projectId, spaceId));
@@ -122,8 +124,8 @@ export async function setSpacePassword(
   password: string,
   audit: AuditStamp,
 ): Promise<void> {
-  const passwordHash = await deps.passwords.hash(password);
-  const { external_id } = await deps.db.transaction(async (tx) => {
+  const passwordHash = await deps.passwords.hash(projectId, password);
+  const { external_id } = await projectTransaction(deps, projectId, async (tx) => {
     const space = await lockedSpace(tx, projectId, userId, spaceId);
     await tx.query(updateSpacePassword(projectId, spaceId, passwordHash));
     await recordAudit(tx, audit, about(space, {}));
@@ -151,7 +153,7 @@ export async function logIntoSpace(
     scopes: space.scopes,
     ttlMs: deps.settings.SPACE_TOKEN_TTL_SECONDS * 1000,
   });
-  await deps.db.transaction(async (tx) => {
+  await projectTransaction(deps, actor.projectId, async (tx) => {
     const [session] = await tx.query(updateSpaceSession(actor.projectId, space.id, jti, hash));
     if (!session) throw wrongCredentials();
     await recordAudit(tx, audit, about(space, { jti }));
@@ -179,7 +181,7 @@ async function proveSpacePassword(
   // Before it is counted: an attempt that the database could not answer is no failure.
   const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
   const hash = space?.password_hash ?? null;
-  const right = await deps.passwords.verify(input.password, hash, () =>
+  const right = await deps.passwords.verify(projectId, input.password, hash, () =>
     countUse(deps, failures, loginFailurePolicy, 'Too many failed logins for this space'),
   );
   if (!space || hash === null || !right) {
@@ -201,7 +203,7 @@ export async function revokeSpaceToken(
   jti: string,
   audit: AuditStamp,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await projectTransaction(deps, projectId, async (tx) => {
     const [ended] = await tx.query<{ user_id: string }>(endSpaceSession(projectId, jti));
     await recordAudit(tx, audit, { resourceType: 'token', resourceId: jti, userId: ended?.user_id ?? null });
   });

@@ -7,12 +7,18 @@ import type { Amounts, CountKey } from '../../platform/counters/counters.ts';
 type Counting = Pick<Deps, 'counters' | 'clock'>;
 
 const answered: Amounts = { requests: 1 };
+const downloaded: Amounts = { requests: 1, downloads: 1 };
 const refused: Amounts = { requests: 1, errors: 1 };
 
 /** Every request whose credential was accepted, also one that a guard refused afterwards. */
-export function countRequest(deps: Counting, actor: Actor, userId: string | null, status: number): void {
+export function countRequest(
+  deps: Counting,
+  actor: Actor,
+  userId: string | null,
+  { failed, isDownload }: { readonly failed: boolean; readonly isDownload: boolean },
+): void {
   if (actor.kind === 'admin') return;
-  countFor(deps, actor, userId, status >= 400 ? refused : answered);
+  countFor(deps, actor, userId, failed ? refused : isDownload ? downloaded : answered);
 }
 
 /** Something that an actor did, to a user's files. */

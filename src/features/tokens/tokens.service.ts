@@ -2,6 +2,7 @@
 import { grantOf, type IntegrationActor, type ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
+import { projectTransaction } from '../../contract/project-work.ts';
 import { isWithin, listScopes, type Scope, withoutRepeats } from '../../contract/scope.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { isoOf } from '../../kernel/clock.ts';
@@ -42,7 +43,7 @@ export async function mintUserToken(
     ttlMs: deps.settings.USER_TOKEN_TTL_SECONDS * 1000,
   });
   const expiresAt = isoOf(expiresAtMs);
-  await deps.db.transaction((tx) =>
+  await projectTransaction(deps, actor.projectId, (tx) =>
     recordAudit(tx, audit, {
       resourceType: 'token',
       resourceId: jti,

@@ -2,6 +2,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
+import { projectTransaction } from '../../contract/project-work.ts';
 import { userNotFound } from '../../contract/refusals.ts';
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
@@ -50,7 +51,9 @@ export async function createUser(
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: user.id, userId: user.id, metadata });
     return user;
   };
-  return inTries(defaultsTriedMax, passes, () => deps.db.transaction(insert)).catch(explainConflict);
+  return inTries(defaultsTriedMax, passes, () => projectTransaction(deps, projectId, insert)).catch(
+    explainConflict,
+  );
 }
 
 export async function setUserActive(
@@ -60,7 +63,7 @@ export async function setUserActive(
   active: boolean | undefined,
   audit: AuditStamp,
 ): Promise<Subject> {
-  return deps.db.transaction(async (tx) => {
+  return projectTransaction(deps, projectId, async (tx) => {
     const before = await lockedUser(tx, projectId, userId);
     const [after] = await tx.query<UserRow>(updateUser(projectId, userId, active ?? before.active));
     const metadata = { old: { active: before.active }, new: { active: active ?? before.active } };
@@ -76,7 +79,7 @@ export async function assignPlan(
   planId: string,
   audit: AuditStamp,
 ): Promise<Subject> {
-  return deps.db.transaction(async (tx) => {
+  return projectTransaction(deps, projectId, async (tx) => {
     const before = await lockedUser(tx, projectId, userId);
     const [after] = await tx.query<UserRow>(updateUserPlan(projectId, userId, planId)).catch(explainConflict);
     const metadata = { old: { plan_id: before.plan_id }, new: { plan_id: planId } };
@@ -94,7 +97,7 @@ export async function removeUser(
   userId: string,
   audit: AuditStamp,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await projectTransaction(deps, projectId, async (tx) => {
     const row = await lockedUser(tx, projectId, userId);
     await doomFilesOfUser(tx, projectId, userId);
     await tx.query(deleteUser(projectId, userId));

@@ -17,7 +17,7 @@ export interface QueueOptions {
 
 export interface Queue {
   /** The job exists if, and only if, the transaction commits. An idle worker hears of it at once. */
-  send(tx: Transaction, name: string, id: string, data: object): Promise<void>;
+  send(tx: Transaction, name: string, id: string, data: object, priority?: number): Promise<void>;
   /** Works on `concurrency` jobs at a time. A handler that throws has its job tried again later. */
   work<Data>(
     name: string,
@@ -61,8 +61,8 @@ export async function openQueue(
   let stopListening: (() => Promise<void>) | null = null;
 
   return {
-    async send(tx, name, id, data) {
-      await boss.send(name, data, { id, db: executorOf(tx) });
+    async send(tx, name, id, data, priority = 0) {
+      await boss.send(name, data, { id, priority, db: executorOf(tx) });
       await tx.query(sql`select pg_notify(${channel}, ${name})`);
     },
     async work(name, concurrency, handler) {

@@ -1,0 +1,99 @@
+// What is kept of every request: a count, a line in the log, its time among the metrics.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../contract/deps.ts';
+import { countRequest } from '../features/stats/stats.count.ts';
+import { latencyBounds, type Metrics, type Observations } from '../platform/metrics.ts';
+import { allowedMethods } from './cors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The name of the table's route, once the request has reached one. */
+    routeId: string;
+    /** It has got the address of a file. */
+    isDownload: boolean;
+    /** It is in the numbers. */
+    counted: boolean;
+  }
+}
+
+export interface Bookkeeping {
+  /** Before the answer leaves: whoever has it in hand is in the numbers already. */
+  answer(request: FastifyRequest, reply: FastifyReply): void;
+  /** When it has left. */
+  end(request: FastifyRequest, reply: FastifyReply): void;
+}
+
+export function createBookkeeping(deps: Deps): Bookkeeping {
+  const measure = latencyMeter(deps.metrics);
+  return {
+    answer: (request, reply) => count(deps, request, reply),
+    end(request, reply) {
+      if (!request.raw.complete) boundRest(request);
+      logRequest(deps, request, reply);
+      measure(request, reply);
+    },
+  };
+}
+
+/** Once, also where sending has failed and an error is sent instead. */
+function count(deps: Deps, request: FastifyRequest, { statusCode }: FastifyReply): void {
+  const { admission, counted, isDownload } = request;
+  if (counted || !admission?.actor) return;
+  request.counted = true;
+  countRequest(deps, admission.actor, admission.subject?.id ?? null, {
+    failed: statusCode >= 400,
+    isDownload,
+  });
+}
+
+const knownMethods: ReadonlySet<string> = new Set(allowedMethods.split(', '));
+
+/** By the route's own name: paths hold ids, of which there is no end. */
+function latencyMeter(metrics: Metrics): (request: FastifyRequest, reply: FastifyReply) => void {
+  const latency = metrics.histogram(
+    'pakhus_http_request_seconds',
+    'Time from a request to the end of its answer.',
+    latencyBounds,
+  );
+  /** By route, then by method, then by the hundreds of the status: a key made of all three would cost more. */
+  const kept = new Map<string, Map<string, Observations[]>>();
+  return ({ routeId, method: given }, { statusCode, elapsedTime }) => {
+    const method = knownMethods.has(given) ? given : 'other';
+    const hundreds = Math.floor(statusCode / 100);
+    const ofRoute = kept.get(routeId) ?? new Map<string, Observations[]>();
+    const ofMethod = ofRoute.get(method) ?? [];
+    let observations = ofMethod[hundreds];
+    if (!observations) {
+      observations = latency.labelled({ route: routeId, method, status: `${hundreds}xx` });
+      ofMethod[hundreds] = observations;
+      kept.set(routeId, ofRoute.set(method, ofMethod));
+    }
+    observations.observe(elapsedTime / 1000);
+  };
+}
+
+const restPatienceMs = 10_000;
+
+/** A client that was answered early may still be sending: it may finish, but not for ever. */
+function boundRest({ raw }: FastifyRequest): void {
+  setTimeout(() => raw.complete || raw.destroy(), restPatienceMs).unref();
+}
+
+function logRequest(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
+  const actor = request.admission?.actor;
+  deps.log.request({
+    requestId: request.id,
+    method: request.method,
+    path: pathOf(request),
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    actor: actor?.kind,
+    projectId: actor && 'projectId' in actor ? actor.projectId : undefined,
+  });
+}
+
+/** Without the query: a signed URL carries its signature there. */
+export function pathOf({ url }: FastifyRequest): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
