@@ -22,12 +22,15 @@ export const Choice = <const Word extends string>(
   options: { description?: string } = {},
 ) => Type.Unsafe<Word>({ type: 'string', enum: [...words], examples: [words[0]], ...options });
 
+/** Control characters, for a class of them: written out, because not every reader of the document knows `\p{Cc}`. */
+const controls = '\\u0000-\\u001f\\u007f-\\u009f';
+
 /** What a person types to name a thing: no control characters, not blank. */
 export const Name = Type.String({
   minLength: 1,
   maxLength: 255,
   // Read in one go: whatever is refused has been looked at once.
-  pattern: '^(?!\\s*$)[^\\p{Cc}]+$',
+  pattern: `^(?!\\s*$)[^${controls}]+$`,
   examples: ['Harbour office'],
 });
 
@@ -35,7 +38,7 @@ export const ExternalId = Type.String({
   minLength: 1,
   maxLength: 255,
   // In a path, clients would take . and .. for steps of their own.
-  pattern: '^(?!\\.{1,2}$)[^\\p{Cc}]+$',
+  pattern: `^(?!\\.{1,2}$)[^${controls}]+$`,
   description: 'The id that the integrator uses for it.',
   examples: ['customer-42'],
 });

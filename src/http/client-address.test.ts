@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { clientAddress } from './client-address.ts';
 
+test('with trusted proxies their entry counts, and with none of them no header does', () => {
+  const headers = { 'x-forwarded-for': '203.0.113.7, 10.0.0.3, 10.0.0.2', 'x-real-ip': '203.0.113.8' };
+  const byHops = [null, 0, 1, 2, 4].map((hops) => clientAddress(headers, '10.0.0.1', hops));
+  expect(byHops).toEqual(['203.0.113.7', '10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.1']);
+});
+
 const addressOf = (forwarded: string) => clientAddress({ 'x-forwarded-for': forwarded }, '10.0.0.1', null);
 
 test.each([

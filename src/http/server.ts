@@ -1,5 +1,5 @@
 // The HTTP server: hooks that hold for every response, the routes of the table, and the pages.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
@@ -79,7 +79,7 @@ export function createHttpServer(deps: Deps): HttpServer {
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
     // Before a body is read for nothing.
     if (request.is404) return done(routeNotFound(request.method, pathOf(request)));
-    done();
+    inTurn(reply.raw, done);
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
     books.answer(request, reply);
@@ -155,6 +155,15 @@ function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, end
     },
     handler: pipeline.handle,
   });
+}
+
+/**
+ * A client may send requests ahead of their answers, hundreds in one go. A connection is one caller: the next is worked
+ * on when the one before has its answer, which leaves nothing to be kept until then.
+ */
+function inTurn(answer: ServerResponse, done: () => void): void {
+  if (answer.socket) done();
+  else answer.once('socket', () => done());
 }
 
 /** A sane one that the client has chosen, or a new one. */

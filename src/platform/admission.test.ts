@@ -30,6 +30,19 @@ describe('admission', () => {
     expect(await settled(greedy), 'a place is given back once only').toBe(3);
   });
 
+  it('lets owners take turns, however many wait for one of them', async () => {
+    const admission = createAdmission('things', { ...options, places: 1 });
+    const served: string[] = [];
+    const serve = (owner: string, name: string) =>
+      admission.during(owner, async () => void served.push(name));
+    await Promise.all([
+      ...['a1', 'a2', 'a3', 'a4'].map((name) => serve('a', name)),
+      ...['b1', 'b2'].map((name) => serve('b', name)),
+      serve('c', 'c1'),
+    ]);
+    expect(served).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
+  });
+
   it('gives no place to whoever gave up waiting', async () => {
     const admission = createAdmission('things', { ...options, places: 1 });
     const leave = await admission.enter('a');

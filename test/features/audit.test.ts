@@ -358,9 +358,12 @@ describe('reading', () => {
     expect(between.logs).toEqual(logs);
     expect(await seen('?from=2999-01-01')).toEqual([]);
     expect(await seen('?to=2000-01-01T00:00:00%2B02:00')).toEqual([]);
+    expect((await logsOf(mine.key, `?action=user.create&from=${newest?.slice(0, -1)}`)).logs).toEqual(
+      logs.filter(({ created_at }) => created_at === newest),
+    );
   });
 
-  test('a time is a date or a date with time and offset; anything else is 400, and nothing is a 500', async () => {
+  test('a time is a date, or a date with time, in UTC unless it says otherwise; anything else is 400, and nothing is a 500', async () => {
     const { key } = await createTenant(service.api, admin);
     const statusOf = async (moment: string) =>
       (await service.api.get(`/project/audit?from=${encodeURIComponent(moment)}`, key)).status;
@@ -370,6 +373,7 @@ describe('reading', () => {
       '2026-01-31T12:00:00.123456789Z',
       '2024-02-29',
       '2026-01-31T00:00:00+23:59',
+      '2026-01-31T12:00:00',
     ]) {
       expect(await statusOf(good), good).toBe(200);
     }
@@ -383,7 +387,7 @@ describe('reading', () => {
       '0000-01-01',
       '0001-01-01T00:00:00+01:00',
       '9999-12-31T23:59:59-01:00',
-      '2026-01-31T12:00:00',
+      '2026-01-31Z',
       '2026-01-31T25:00:00Z',
       'infinity',
       '+275760-09-13',

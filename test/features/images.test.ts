@@ -330,6 +330,33 @@ test('images: a job whose tries are used up fails only where the original is sti
   }
 });
 
+test('images: a single image goes ahead of what another project has waiting by the dozen', async () => {
+  const apart = await startTestPakhus({ ROLE: 'api' });
+  try {
+    const session = await adminSession(apart.api);
+    const original = await photo(30, 20);
+    const sendFor = async (images: number): Promise<string[]> => {
+      const { key } = await createTenant(apart.api, session);
+      const { id } = await createUser(apart.api, key);
+      const jobs: string[] = [];
+      for (let nth = 0; nth < images; nth += 1)
+        jobs.push((await send(apart.api, key, imagesOf(id), original)).body.job_id);
+      return jobs;
+    };
+    const many = await sendFor(12);
+    const [single] = await sendFor(1);
+    const queued = await rowsOf<{ id: string }>(
+      apart.databaseUrl,
+      `select id from pgboss.job where name = 'images.compress' order by priority desc, created_on, id`,
+    );
+    const order = queued.map(({ id }) => id);
+    expect(order.indexOf(single ?? '')).toBe(1);
+    expect(order.filter((id) => id !== single)).toEqual(many);
+  } finally {
+    await apart.stop();
+  }
+});
+
 const nobody: AuditStamp = {
   action: 'job.failed',
   projectId: null,

@@ -1,6 +1,7 @@
 // Requests that are almost right: bodies of the wrong kind, numbers in odd writing, far too much of something.
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inTransaction, isSomebodyWaiting } from '../support/database.ts';
+import { inTransaction, isSomebodyWaiting, rowsOf, waitersIn } from '../support/database.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
 import {
@@ -45,6 +46,50 @@ test.each([
     const { status, body: answer } = await making;
     expect([status, answer.error.code]).toEqual([401, 'UNAUTHORIZED']);
   });
+});
+
+test.each([
+  ['/project/keys', {}],
+  ['/project/integrations', { scopes: ['files:read'] }],
+])('%s: a key that is replaced while it makes another leaves nothing behind', async (at, body) => {
+  const admin = await adminSession(service.api);
+  const stolen = await createTenant(service.api, admin);
+  await inTransaction(service.databaseUrl, async (query) => {
+    await query(`select from projects where id = '${stolen.id}' for update`);
+    const replacing = service.api.post(`/admin/projects/${stolen.id}/rotate-key`, admin);
+    await until('the replacement waits', async () => (await waitersIn(service.databaseUrl)) === 1);
+    const making = service.api.post(at, stolen.key, body);
+    await until('so does the thief', async () => (await waitersIn(service.databaseUrl)) === 2);
+    await query('commit');
+    expect((await replacing).status).toBe(200);
+    expect((await making).status).toBe(401);
+  });
+  const left = await rowsOf(
+    service.databaseUrl,
+    `select from api_keys where project_id = '${stolen.id}' and active`,
+  );
+  expect(left).toHaveLength(1);
+});
+
+test('changes that wait for one lock take no connection from other projects', async () => {
+  const other = await createTenant(service.api, await adminSession(service.api));
+  const { body } = await upload(service.api, tenant.key, path, Buffer.from('held'));
+  const change = () => service.api.put(`${path}/files/${body.file.id}`, tenant.key, { classifier: 'x' });
+  let waiting: Promise<{ status: number }>[] = [];
+  await inTransaction(service.databaseUrl, async (query) => {
+    await query(`select from files where id = '${body.file.id}' for update`);
+    waiting = Array.from({ length: 60 }, change);
+    await until('they wait', async () => (await waitersIn(service.databaseUrl)) >= 8);
+    const made = await Promise.all(
+      Array.from({ length: 40 }, (_, nth) =>
+        service.api.post('/project/users', other.key, { externalId: `free-${nth}` }),
+      ),
+    );
+    expect(made.map(({ status }) => status)).toEqual(Array(40).fill(201));
+    expect(await waitersIn(service.databaseUrl)).toBe(8);
+    await query('commit');
+  });
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(60).fill(200));
 });
 
 describe('a form is no JSON body', () => {
@@ -110,6 +155,32 @@ test.each(['0x10', '1e1', ' 1', '1.0', '', 'ten', '-1', '0', '101'])('limit=%j i
 
 test.each(['.', '..', '', 'a\u0001'])('externalId %j is 422', async (externalId) => {
   expect((await service.api.post('/project/users', tenant.key, { externalId })).status).toBe(422);
+});
+
+test('requests that were sent ahead of their answers are worked on in their order', async () => {
+  const { hostname, port, pathname } = new URL(service.baseUrl);
+  const socket = connect(Number(port), hostname);
+  const lines = (method: string, at: string, body = '') =>
+    `${method} ${pathname}${at} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const read = lines('GET', '/project/users/ext/ahead');
+  socket.write(
+    [
+      read,
+      lines('GET', '/nope'),
+      lines('POST', '/project/users', '{"externalId":"ahead"}'),
+      ...Array.from({ length: 20 }, () => read),
+      lines('DELETE', '/project/users/ext/ahead'),
+      read,
+    ].join(''),
+  );
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const statuses = () => [...text.matchAll(/HTTP\/1.1 (\d{3})/g)].map(([, status]) => Number(status));
+  await until('every request to be answered', async () => statuses().length === 25);
+  socket.destroy();
+  expect(statuses()).toEqual([404, 404, 201, ...Array<number>(20).fill(200), 204, 404]);
 });
 
 test('what is no route is 404, whatever is sent to it', async () => {
@@ -215,9 +286,10 @@ describe('fields of a form', () => {
     expect([reply.status, reply.body.file?.space_id]).toEqual([201, null]);
   });
 
-  test('tags are kept as they are looked for', async () => {
-    const { file } = (await stored({ meta: { tags: [' sp ', 'sp', '  '] } })).body;
+  test('tags are kept as they are looked for, and one of nothing but blanks is none', async () => {
+    const { file } = (await stored({ meta: { tags: [' sp ', 'sp'] } })).body;
     expect(file.tags).toEqual(['sp']);
+    expect((await stored({ meta: { tags: ['sp', '  '] } })).status).toBe(422);
     expect((await stored({ fields: { tags: ['["a"]', 'b'] } })).body.file.tags).toEqual(['a', 'b']);
   });
 });

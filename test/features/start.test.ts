@@ -307,6 +307,8 @@ test('start: nobody can write to a full disk, and the service lives on without i
   await once(unused, 'connect');
   const hungUp = once(unused, 'close');
   child.kill('SIGTERM');
+  // As from a terminal, where npm hands on what the whole group has got already.
+  child.kill('SIGINT');
   await hungUp;
   expect(await exited).toEqual([0, null]);
 });

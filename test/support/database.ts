@@ -30,12 +30,15 @@ export async function inTransaction(
 }
 
 /** Whether a statement waits for a lock in this database. */
-export async function isSomebodyWaiting(url: string): Promise<boolean> {
+export const isSomebodyWaiting = async (url: string): Promise<boolean> => (await waitersIn(url)) > 0;
+
+/** How many do. */
+export async function waitersIn(url: string): Promise<number> {
   const { rows } = await onServer(
     url,
     `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
-  return rows.length > 0;
+  return rows.length;
 }
 
 /** The same server, another database. */

@@ -24,6 +24,7 @@ export const LoginEmail = Type.String({ minLength: 1, maxLength: 320, examples: 
 /** A password that is compared, not set. */
 export const KnownPassword = Type.String({
   minLength: 1,
+  maxLength: 256,
   format: 'password',
   examples: ['correct horse battery'],
 });

@@ -7,13 +7,19 @@ import { search } from '../../contract/project-work.ts';
 import { route } from '../../contract/route.ts';
 import { Choice, Listing, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
 import { isoOf } from '../../kernel/clock.ts';
+import { readMoment } from '../../kernel/moment.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
 
 const ActorType = Choice(['admin', 'project', 'integration']);
 const Moment = (description: string) =>
   Type.String({
     format: 'moment',
-    description: `${description} A date, or a date and time with its offset; a date stands for 00:00 UTC, when that day begins.`,
+    'x-shown': {
+      format: undefined,
+      pattern:
+        '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?)?$',
+    },
+    description: `${description} A date, or a date and time, which is UTC unless it says its offset; a date stands for 00:00, when that day begins.`,
     examples: ['2026-01-31T12:00:00Z'],
   });
 
@@ -61,7 +67,7 @@ const AuditLog = Type.Object({
 const Logs = Listing('logs', AuditLog);
 
 /** Offsets that JavaScript reads and PostgreSQL refuses become UTC before they get there. */
-const instantOf = (moment: string): string => isoOf(Date.parse(moment));
+const instantOf = (moment: string): string => isoOf(readMoment(moment) ?? 0);
 
 async function readLogs(
   deps: Deps,

@@ -25,9 +25,11 @@ import {
   deliveryHeaders,
   FileDetail,
   FileMeta,
+  FilePart,
   FileView,
   Folder,
   FolderKept,
+  MetaPart,
   rangeHeaders,
   SignedQuery,
   SpaceFilter,
@@ -64,7 +66,7 @@ const FileQuery = Type.Object({
   mime_type: Type.Optional(
     Type.String({
       maxLength: 255,
-      pattern: '^[\\w!#$&^.+-]+/(\\*|[\\w!#$&^.+-]+)(;\\S*)?$',
+      pattern: '^[A-Za-z0-9_!#$&^.+-]+/(\\*|[A-Za-z0-9_!#$&^.+-]+)(;[!-~]*)?$',
       description: 'A type, or type/* for a family.',
       examples: ['image/*'],
     }),
@@ -86,16 +88,7 @@ export const fileRoutes = [
       access: writing,
       audit: 'file.upload',
       multipart: true,
-      body: Type.Object({
-        file: Type.String({ format: 'binary', examples: ['(bytes)'] }),
-        meta: Type.Optional(
-          Type.String({
-            description: 'The fields below as one JSON object.',
-            examples: ['{"folder":"invoices/2026"}'],
-          }),
-        ),
-        ...uploadFields,
-      }),
+      body: Type.Object({ file: FilePart, meta: MetaPart, ...uploadFields }),
       returns: { status: 201, body: Type.Object({ file: FileDetail }) },
       errors: ['STORAGE_LIMIT_EXCEEDED', 'FILE_TOO_LARGE', 'MIME_NOT_ALLOWED'],
     },

@@ -13,8 +13,12 @@ export const Folder = Type.String({
   examples: ['invoices/2026'],
 });
 export const FolderKept = Type.String({ maxLength: 512, examples: ['invoices/2026'] });
-export const Tag = Type.String({ minLength: 1, maxLength: 64, examples: ['paid'] });
-export const Tags = Type.Array(Tag, { maxItems: 32, examples: [['paid', 'q1']] });
+export const Tag = Type.String({ minLength: 1, maxLength: 64, pattern: '\\S', examples: ['paid'] });
+export const Tags = Type.Array(Tag, {
+  maxItems: 32,
+  description: 'Blanks around a tag are dropped, and so are repeats.',
+  examples: [['paid', 'q1']],
+});
 export const Classifier = Type.String({ minLength: 1, maxLength: 255, examples: ['invoice'] });
 const FreeJson = Type.Object(
   {},
@@ -44,6 +48,16 @@ export const FileMeta = Type.Object({
   metadata: Type.Optional(Nullable(FreeJson)),
   visibility: Type.Optional(Visibility),
 });
+
+/** A file as a part of a form. */
+export const FilePart = Type.String({ format: 'binary', examples: ['(bytes)'] });
+/** All that a form says beside it, in one part. */
+export const MetaPart = Type.Optional(
+  Type.String({
+    description: 'The fields below as one JSON object.',
+    examples: ['{"folder":"invoices/2026"}'],
+  }),
+);
 
 /** What a form may say beside the file itself. */
 export const uploadFields = {
@@ -95,7 +109,7 @@ export interface FileUrl {
 /** What a signed URL carries; changing any of it breaks the signature. */
 export const SignedQuery = Type.Object({
   expires: Type.String({
-    pattern: '^[1-9]\\d{0,14}$',
+    pattern: '^[1-9][0-9]{0,14}$',
     description: 'When the URL ends, in unix seconds.',
     examples: ['1769860800'],
   }),

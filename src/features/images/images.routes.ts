@@ -5,7 +5,7 @@ import { bodyValidator } from '../../contract/validation.ts';
 import { Choice, Uuid } from '../../contract/wire.ts';
 import { newId } from '../../kernel/id.ts';
 import { type UploadKind, uploadFile } from '../files/files.upload.ts';
-import { uploadFields } from '../files/files.wire.ts';
+import { FilePart, MetaPart, uploadFields } from '../files/files.wire.ts';
 import { commitImage, type ImageInput, readJob } from './images.service.ts';
 import { ImageFormat, JobView, viewJob } from './images.wire.ts';
 
@@ -44,7 +44,7 @@ export const imageRoutes = [
       access: { actors: callers, scope: 'files:write' },
       audit: 'file.upload',
       multipart: true,
-      body: Type.Object({ image: Type.String({ format: 'binary', examples: ['(bytes)'] }), ...imageFields }),
+      body: Type.Object({ image: FilePart, meta: MetaPart, ...imageFields }),
       returns: {
         status: 202,
         body: Type.Object({ job_id: Uuid, file_id: Uuid, status: Choice(['pending']) }),

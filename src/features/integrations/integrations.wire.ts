@@ -13,7 +13,12 @@ import {
 import { invalid } from '../../kernel/error.ts';
 import type { IntegrationRow } from './integrations.sql.ts';
 
-const CorsOrigins = Type.Array(Type.String({ maxLength: 255, examples: ['https://app.example.com'] }), {
+const Origin = Type.String({
+  maxLength: 255,
+  'x-shown': { pattern: '^[a-z][a-z0-9+.-]*://[^/?#@ ]+$' },
+  examples: ['https://app.example.com'],
+});
+const CorsOrigins = Type.Array(Origin, {
   maxItems: 100,
   description: 'Origins whose pages may use the key: scheme, host and port, exactly as a browser sends them.',
   examples: [['https://app.example.com']],

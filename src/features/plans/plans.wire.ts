@@ -4,7 +4,11 @@ import type { PlanFacts } from '../../contract/subject.ts';
 import { Bytes, Name, Nullable, resourceFields } from '../../contract/wire.ts';
 
 const AllowedMimes = Type.Array(
-  Type.String({ maxLength: 255, pattern: '^(\\*/\\*|[\\w.+-]+/([\\w.+-]+|\\*))$', examples: ['image/*'] }),
+  Type.String({
+    maxLength: 255,
+    pattern: '^(\\*/\\*|[A-Za-z0-9_.+-]+/([A-Za-z0-9_.+-]+|\\*))$',
+    examples: ['image/*'],
+  }),
   {
     maxItems: 100,
     description: 'MIME types, or type/* for a whole family; an empty list allows every type.',

@@ -134,7 +134,7 @@ export const spaceRoutes = [
       audit: 'space.login',
       body: Type.Object({
         external_id: ExternalId,
-        password: Type.String({ minLength: 1, format: 'password', examples: ['4711'] }),
+        password: Type.String({ minLength: 1, maxLength: 256, format: 'password', examples: ['4711'] }),
       }),
       returns: {
         status: 201,
