@@ -27,7 +27,7 @@ export async function run({ pakhus, other, tenant, databaseUrl, startAnother }) 
       'detail on S3': read(`/${fileId}`, onS3),
       ...(other && { 'other detail': read(`/${fileId}`, other) }),
     },
-    { rounds: 4, seconds: 4, warmSeconds: 8, connections: 32 },
+    { rounds: 4, seconds: 4, warmSeconds: 20, connections: 32 },
   );
   const lists = await takeTurns(
     {

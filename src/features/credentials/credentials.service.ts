@@ -232,13 +232,11 @@ const planOf = (row: SubjectRow, id: string) => ({
   updatedAt: row.p_updated_at,
 });
 
-const usedEveryMs = 60_000;
 const beingNoted = new Set<string>();
 
 /** Not awaited, and one write at a time for a key: under load every request would see the old time. */
 function noteUse(deps: Deps, row: KeyRow): void {
-  if (row.last_used_at !== null && deps.clock() - Date.parse(row.last_used_at) < usedEveryMs) return;
-  if (beingNoted.has(row.key_id)) return;
+  if (!row.use_is_news || beingNoted.has(row.key_id)) return;
   beingNoted.add(row.key_id);
   deps.db
     .query(markKeyUsed(row.project_id, row.key_id))

@@ -40,7 +40,8 @@ export interface KeyRow extends PolicyRow, Partial<SubjectRow> {
   readonly key_id: string;
   readonly project_id: string;
   readonly integration_id: string | null;
-  readonly last_used_at: string | null;
+  /** Its last use that is on record was longer ago than the record goes. */
+  readonly use_is_news: boolean;
 }
 
 export interface SessionRow extends PolicyRow, Partial<SubjectRow> {
@@ -66,9 +67,12 @@ export interface SubjectNames {
   readonly names: readonly string[];
 }
 
+/** To the minute: more often is not worth a write. */
+const useIsNews = sql`coalesce(last_used_at < now() - interval '1 minute', true)`;
+
 export const findKey = (keyHash: Buffer, subjects: SubjectNames | null): Sql => sql`
   with credential as (
-    select k.id as key_id, k.project_id, k.integration_id, k.last_used_at, ${policyColumns}
+    select k.id as key_id, k.project_id, k.integration_id, ${useIsNews} as use_is_news, ${policyColumns}
     from api_keys k
     join projects pr on pr.id = k.project_id
     left join integrations i on i.id = k.integration_id
@@ -136,11 +140,10 @@ export const findKeyCors = (keyHash: Buffer): Sql => sql`
 export const findIntegrationCors = (projectId: string, integrationId: string): Sql => sql`
   select cors_origins, dev_mode from integrations where id = ${integrationId} and project_id = ${projectId}`;
 
-/** When a key was last used, to the minute: more often is not worth a write. */
+/** When a key was last used. */
 export const markKeyUsed = (projectId: string, keyId: string): Sql => sql`
   update api_keys set last_used_at = now()
-  where project_id = ${projectId} and id = ${keyId}
-    and (last_used_at is null or last_used_at < now() - interval '1 minute')`;
+  where project_id = ${projectId} and id = ${keyId} and ${useIsNews}`;
 
 const policyColumns: Sql = sql`pr.active as project_active, i.active as integration_active,
   i.scopes as integration_scopes, i.cors_origins, i.dev_mode, i.rate_limit_max as own_max,

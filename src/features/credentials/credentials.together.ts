@@ -29,32 +29,39 @@ export function createIdentify(deps: Deps): Identify {
 /** For requests that name their end-users in one way. */
 function gatherer(deps: Deps, by: SubjectNames['by'] | null) {
   let gathered = new Map<string, Gathered>();
+  /** Of the last request: the next one's is often the same, which is told for less than it is found. */
+  let latest: Gathered | null = null;
   const ask = () => {
     const now = gathered;
     gathered = new Map();
+    latest = null;
     for (const one of now.values()) one.ask(deps);
   };
-  return (credential: string, name: string): Promise<Caller> => {
+  const find = (credential: string): Gathered => {
     let together = gathered.get(credential);
     if (!together) {
       if (gathered.size === 0) atEndOfTurn(ask);
       together = new Gathered(credential, by);
       gathered.set(credential, together);
     }
-    return together.callerFor(name);
+    return together;
+  };
+  return (credential: string, name: string): Promise<Caller> => {
+    if (latest?.credential !== credential) latest = find(credential);
+    return latest.callerFor(name);
   };
 }
 
 /** Requests with one credential that name their end-users in one way. */
 class Gathered {
-  readonly #credential: string;
+  readonly credential: string;
   readonly #by: SubjectNames['by'] | null;
   readonly #found = deferred<Found>();
   readonly #callers = new Map<string, Promise<Caller>>();
   readonly #subjects = new Map<string, Subject>();
 
   constructor(credential: string, by: SubjectNames['by'] | null) {
-    this.#credential = credential;
+    this.credential = credential;
     this.#by = by;
   }
 
@@ -69,7 +76,7 @@ class Gathered {
 
   ask(deps: Deps): void {
     const names = this.#by && { by: this.#by, names: [...this.#callers.keys()] };
-    identify(deps, this.#credential, names).then(this.#resolve, this.#found.reject);
+    identify(deps, this.credential, names).then(this.#resolve, this.#found.reject);
   }
 
   readonly #resolve = (found: Found): void => {

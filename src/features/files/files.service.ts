@@ -7,6 +7,7 @@ import { mayWait, projectTransaction, search } from '../../contract/project-work
 import { spaceNotFound } from '../../contract/refusals.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { quoted } from '../../kernel/json.ts';
 import { onceFor } from '../../kernel/once-for.ts';
 import { gatheredByTurn } from '../../kernel/turn.ts';
 import type { Database, Transaction } from '../../platform/db/postgres.ts';
@@ -80,7 +81,7 @@ export async function listUserFiles(
   const after = afterCursor(deps, list, page.cursor);
   const found = await readPage(deps, actor.projectId, userId, filter, after, page);
   const next = found.more ? deps.cursors.encode(list, positionOf(found)) : null;
-  return new Serialized(`{"files":${found.files},"next_cursor":${JSON.stringify(next)}}`);
+  return new Serialized(`{"files":${found.files},"next_cursor":${next === null ? 'null' : quoted(next)}}`);
 }
 
 async function readPage(
