@@ -99,6 +99,9 @@ export interface OwnOrigin {
   matches(origin: string): boolean;
 }
 
+/** A name or an address, and a port: nothing else is printed as a part of a link. */
+const hostPattern = /^[\w.:[\]-]+$/;
+
 /** PUBLIC_URL where it is set; otherwise what the request was addressed to, whatever ended its TLS. */
 export function ownOriginOf(
   publicUrl: string | null,
@@ -109,7 +112,7 @@ export function ownOriginOf(
     const { origin } = new URL(publicUrl);
     return { url: publicUrl, matches: (other) => other === origin };
   }
-  const authority = host ?? 'localhost';
+  const authority = host !== undefined && hostPattern.test(host) ? host : 'localhost';
   const scheme = forwardedProto === 'https' ? 'https' : 'http';
   return {
     url: `${scheme}://${authority}`,

@@ -54,4 +54,12 @@ export function servePages(instance: FastifyInstance): void {
 }
 
 const send = (reply: FastifyReply, type: string, body: string | Buffer): FastifyReply =>
-  reply.type(type).header('content-security-policy', policy).header('cache-control', 'no-cache').send(body);
+  reply
+    .type(type)
+    .headers({
+      'content-security-policy': policy,
+      'cache-control': 'no-cache',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+    })
+    .send(body);

@@ -187,8 +187,6 @@ function setCommonHeaders(deps: Deps, request: FastifyRequest, reply: FastifyRep
   sendCors(reply, globalCors(request.headers.origin, deps.settings.API_CORS_ALLOW_ORIGINS));
   reply.header('cache-control', 'no-store');
   reply.header('x-content-type-options', 'nosniff');
-  reply.header('x-frame-options', 'DENY');
-  reply.header('referrer-policy', 'no-referrer');
   reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
   if (deps.settings.PUBLIC_URL?.startsWith('https:'))
     reply.header('strict-transport-security', 'max-age=31536000');

@@ -293,6 +293,17 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(download.body.equals(bytesOf(5000))).toBe(true);
     });
 
+    it('signs a URL in which nothing is left to escape', () => {
+      const url = store.downloadUrl('private', newKey(), {
+        contentType: 'text/"odd\\\n',
+        contentDisposition: `attachment; filename="a\\b'c\u0001é😀.txt"`,
+        expiresInSeconds: 60,
+        origin: 'http://pakhus.test',
+      });
+      expect(url).toMatch(/^[!#-[\]-~]+$/);
+      expect(URL.canParse(url)).toBe(true);
+    });
+
     it('signs a URL that is refused once it has expired, for another key and with another disposition', async () => {
       const [key, other] = [newKey(), newKey()];
       await store.put('private', key, bytesOf(10), meta);

@@ -183,6 +183,19 @@ test('requests that were sent ahead of their answers are worked on in their orde
   expect(statuses()).toEqual([404, 404, 201, ...Array<number>(20).fill(200), 204, 404]);
 });
 
+test.each(['x"y', 'a b', 'evil.test/"},{"', 'a\tb', 'ø'])('Host %j becomes part of no link', async (host) => {
+  const { body } = await upload(service.api, tenant.key, path, Buffer.from('linked'));
+  const { hostname, port, pathname } = new URL(service.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `GET ${pathname}${path}/files/${body.file.id} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${tenant.key}\r\nConnection: close\r\n\r\n`,
+  );
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  const [, answer = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+  expect(JSON.parse(answer).file.url).toMatch(/^http:\/\/localhost\//);
+});
+
 test('what is no route is 404, whatever is sent to it', async () => {
   const json = { 'content-type': 'application/json' };
   for (const [method, at, given] of [

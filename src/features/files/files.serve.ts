@@ -75,6 +75,8 @@ function setHeaders(call: Call, meta: ObjectMeta, info: ObjectInfo): void {
   call.setHeader('cache-control', 'private, no-cache');
   call.setHeader('content-security-policy', "sandbox; default-src 'none'");
   call.setHeader('cross-origin-resource-policy', 'cross-origin');
+  // A link in what is shown must not carry the signature along.
+  call.setHeader('referrer-policy', 'no-referrer');
 }
 
 /** Whoever continues a download of what has changed since would join the halves of two files. */

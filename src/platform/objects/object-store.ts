@@ -62,7 +62,10 @@ export interface ObjectStore {
    * source stays.
    */
   copy(from: Shelf, to: Shelf, key: string): Promise<void>;
-  /** A URL that reads the object without any credential until it expires; on S3, while it stays on that shelf. */
+  /**
+   * A URL that reads the object without any credential until it expires; on S3, while it stays on that shelf. All that
+   * a URL cannot hold is encoded in it, so that nothing is left which JSON would have to escape.
+   */
   downloadUrl(shelf: Shelf, key: string, options: DownloadUrlOptions): string;
   /** Every key on a shelf, in no order to rely on, for tests and for operators' audits. */
   list(shelf: Shelf, prefix?: string): AsyncIterable<string>;
