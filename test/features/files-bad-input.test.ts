@@ -132,6 +132,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       ['meta of 1 MB', { meta: { metadata: { a: 'x'.repeat(1 << 20) } } }],
       ['a __proto__ in meta', { fields: { meta: '{"metadata":{"__proto__":{"admin":true}}}' } }],
       ['a __proto__ at the top of meta', { fields: { meta: '{"__proto__":{"folder":"a"}}' } }],
+      ['a __proto__ in disguise', { fields: { meta: '{"metadata":{"__\\u0070roto__":{"admin":true}}}' } }],
       ['a __proto__ in metadata', { fields: { metadata: '{"a":[{"__proto__":1}]}' } }],
       ['metadata that is no JSON', { fields: { metadata: 'order=42' } }],
       ['metadata that is text', { fields: { metadata: '"text"' } }],

@@ -4,7 +4,7 @@ import type { Deps } from '../../contract/deps.ts';
 import { route } from '../../contract/route.ts';
 import { Choice } from '../../contract/wire.ts';
 import { onceFor } from '../../kernel/once-for.ts';
-import { shared } from '../../kernel/shared.ts';
+import { singleFlight } from '../../kernel/single-flight.ts';
 import { sql } from '../../platform/db/sql.ts';
 
 const Check = Choice(['ok', 'unavailable', 'not configured']);
@@ -28,8 +28,6 @@ const Degraded = Type.Object(Health.properties, {
 type CheckResult = 'ok' | 'unavailable' | 'not configured';
 
 const probeTimeMs = 2_000;
-/** Anybody may ask, as often as they like, and a store may want money for every answer. */
-const storageKnownForMs = 500;
 
 export const healthRoutes = [
   route(
@@ -58,7 +56,8 @@ export const healthRoutes = [
   ),
 ];
 
-const storageOf = onceFor((deps: Deps) => shared(storageKnownForMs, () => probe(deps.probes.storage)));
+/** Anybody may ask, as often as they like: a store that may want money for every answer gets one question at a time. */
+const storageOf = onceFor((deps: Deps) => singleFlight(() => probe(deps.probes.storage)));
 
 async function databaseAnswers(deps: Deps): Promise<boolean> {
   await deps.db.read(sql`select 1`);
