@@ -98,11 +98,12 @@ function validator(
     }
     if (!validate(fields)) throw invalid(status, (validate.errors ?? []).slice(0, issuesMax).map(issueOf));
     // As they are printed: whoever compares the audit log's ids finds one spelling of each.
-    for (const name of ids) fields[name] = lowerCased(fields[name]);
+    for (const name of ids) {
+      const id = fields[name];
+      if (typeof id === 'string') fields[name] = id.toLowerCase();
+    }
   };
 }
-
-const lowerCased = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
 
 /** What is no UUID is told so; what is one can be stored. */
 const isOfUuid = (field: unknown): boolean => (field as { format?: unknown }).format === 'uuid';

@@ -47,7 +47,11 @@ export function servePages(instance: FastifyInstance): void {
     // Read once: for every answer anew, whoever asks often and reads none would fill the memory with copies.
     let body: Promise<Buffer> | null = null;
     instance.get(`${apiPrefix}/reference/assets/${name}`, async (_request, reply) => {
-      body ??= readFile(require.resolve(`swagger-ui-dist/${name}`));
+      body ??= readFile(require.resolve(`swagger-ui-dist/${name}`)).catch((error: unknown) => {
+        // Whatever was in the way this time need not be the next.
+        body = null;
+        throw error;
+      });
       return send(reply, type, await body);
     });
   }

@@ -1,5 +1,6 @@
 // HTTP shapes of accounts.
 import { Type } from 'typebox';
+import { Password } from '../../contract/wire.ts';
 
 /** An API key will not do: these act on the account that is logged in. */
 export const ownSession = { actors: ['admin', 'project'], session: true } as const;
@@ -22,12 +23,7 @@ export const ChallengeToken = Type.String({
 export const LoginEmail = Type.String({ minLength: 1, maxLength: 320, examples: ['owner@example.com'] });
 
 /** A password that is compared, not set. */
-export const KnownPassword = Type.String({
-  minLength: 1,
-  maxLength: 256,
-  format: 'password',
-  examples: ['correct horse battery'],
-});
+export const KnownPassword = Password(1);
 
 export const accountPasswordMin = 8;
 

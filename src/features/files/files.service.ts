@@ -79,7 +79,8 @@ export async function listUserFiles(
 ): Promise<Serialized> {
   const list = listName('files', actor, userId);
   const after = afterCursor(deps, list, page.cursor);
-  const found = await readPage(deps, actor.projectId, userId, filter, after, page);
+  const statement = listFiles(actor.projectId, userId, filter, after, page);
+  const found = await readPage(deps, actor.projectId, filter, statement);
   const next = found.more ? deps.cursors.encode(list, positionOf(found)) : null;
   return new Serialized(`{"files":${found.files},"next_cursor":${next === null ? 'null' : quoted(next)}}`);
 }
@@ -87,17 +88,20 @@ export async function listUserFiles(
 async function readPage(
   deps: Deps,
   projectId: string,
-  userId: string,
   filter: FileFilter,
-  after: Sql,
-  request: PageRequest,
+  statement: Sql,
 ): Promise<FilePage> {
-  const statement = listFiles(projectId, userId, filter, after, request);
-  const [page] = isSearch(filter)
-    ? await search<FilePage>(deps, projectId, statement)
-    : await deps.db.read<FilePage>(statement);
+  const [page] = await readFiltered<FilePage>(deps, projectId, filter, statement);
   return page as FilePage;
 }
+
+const readFiltered = <Row>(
+  deps: Deps,
+  projectId: string,
+  filter: FileFilter,
+  statement: Sql,
+): Promise<Row[]> =>
+  isSearch(filter) ? search<Row>(deps, projectId, statement) : deps.db.read<Row>(statement);
 
 const positionOf = ({ last_created_at, last_id }: FilePage): string[] => [
   last_created_at ?? '',
@@ -137,7 +141,8 @@ export async function listFolder(
   const after = phase === 'folders' ? noSql : afterPosition(position);
   const room = limit - folders.length;
   const filter = { space, folder: prefix };
-  const page = await readPage(deps, actor.projectId, userId, filter, after, { limit: room });
+  const statement = listFiles(actor.projectId, userId, filter, after, { limit: room });
+  const page = await readPage(deps, actor.projectId, filter, statement);
   if (!page.more) return level(folders, page.files, null);
   // A page full of folders is followed by the first file, which no position is before.
   return level(folders, page.files, room === 0 ? goOnInFolders : ['files', ...positionOf(page)]);
@@ -153,10 +158,8 @@ async function childFolders(
   limit: number,
 ): Promise<string[]> {
   const statement = listChildFolders(projectId, userId, space, prefix, after, limit);
-  const rows =
-    space === 'all'
-      ? await deps.db.read<{ name: string }>(statement)
-      : await search<{ name: string }>(deps, projectId, statement);
+  const filter = { space, folder: prefix };
+  const rows = await readFiltered<{ name: string }>(deps, projectId, filter, statement);
   return rows.map((row) => row.name);
 }
 

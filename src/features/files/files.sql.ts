@@ -3,7 +3,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../contract/paging.ts';
 import type { PlacedObject } from '../../contract/placed-object.ts';
-import { arrayOfIds, joinSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
+import { arrayOfIds, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Shelf } from '../../platform/objects/object-store.ts';
 import type { JobFacts } from '../images/images.wire.ts';
 
@@ -418,14 +418,17 @@ function inSpace(space: SpaceFilter): Sql {
 }
 
 function conditionsOf({ space, folder, tags, classifier, mimeType, visibility }: FileFilter): Sql {
-  const found: Sql[] = [inSpace(space)];
-  if (folder !== undefined) found.push(sql` and ${folderKey} = ${folderKeyOf(folder)}`);
-  if (tags !== undefined && tags.length > 0) found.push(sql` and tags @> ${tags}::text[] and tags <> '{}'`);
-  if (classifier !== undefined) found.push(sql` and classifier = ${classifier}`);
-  if (mimeType !== undefined) found.push(ofType(mimeType));
-  if (visibility === 'public') found.push(sql` and visibility = 'public'`);
-  if (visibility === 'private') found.push(sql` and visibility = 'private'`);
-  return joinSql(found, '');
+  const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${folderKeyOf(folder)}`;
+  const tagged = tags?.length ? sql` and tags @> ${tags}::text[] and tags <> '{}'` : noSql;
+  const classified = classifier === undefined ? noSql : sql` and classifier = ${classifier}`;
+  const typed = mimeType === undefined ? noSql : ofType(mimeType);
+  return sql`${inSpace(space)}${inFolder}${tagged}${classified}${typed}${visibleAs(visibility)}`;
+}
+
+/** In the statement's own text: PostgreSQL has an index of the public ones, and must see that they are meant. */
+function visibleAs(visibility: string | undefined): Sql {
+  if (visibility === 'public') return sql` and visibility = 'public'`;
+  return visibility === 'private' ? sql` and visibility = 'private'` : noSql;
 }
 
 /** A family is a range of the index: `image/` up to, not including, `image0`. */

@@ -8,9 +8,7 @@ import { withoutRepeats } from '../../contract/scope.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
-import { refuseEnded } from '../credentials/credentials.service.ts';
-import { issueKey, replaceIntegrationKey } from '../keys/keys.service.ts';
-import { lockProject } from '../projects/projects.lock.ts';
+import { credentialTransaction, issueKey, replaceIntegrationKey } from '../keys/keys.service.ts';
 import {
   deleteIntegration,
   findIntegration,
@@ -65,9 +63,7 @@ export async function createIntegration(
   refuseBadOrigins(input.corsOrigins);
   const values = valuesOf(nothingSet, input);
   const { projectId } = actor;
-  return projectTransaction(deps, projectId, async (tx) => {
-    await lockProject(tx, projectId);
-    await refuseEnded(tx, actor);
+  return credentialTransaction(deps, actor, async (tx) => {
     const [row] = await tx.query<{ id: string }>(insertIntegration(projectId, values));
     const { id } = row as { id: string };
     const { plain } = await issueKey(tx, projectId, id, null);
@@ -101,9 +97,7 @@ export async function rotateIntegrationKey(
   audit: AuditStamp,
 ): Promise<WithKey> {
   const { projectId } = actor;
-  return projectTransaction(deps, projectId, async (tx) => {
-    await lockProject(tx, projectId);
-    await refuseEnded(tx, actor);
+  return credentialTransaction(deps, actor, async (tx) => {
     const before = await lockedIntegration(tx, projectId, integrationId);
     const { key, plain } = await replaceIntegrationKey(tx, projectId, integrationId);
     const metadata = { old: { key_prefix: before.key_prefix }, new: { key_prefix: key.key_prefix } };

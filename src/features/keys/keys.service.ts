@@ -44,9 +44,7 @@ export async function createProjectKey(
   audit: AuditStamp,
 ): Promise<CreatedKey> {
   const { projectId } = actor;
-  return projectTransaction(deps, projectId, async (tx) => {
-    await lockProject(tx, projectId);
-    await refuseEnded(tx, actor);
+  return credentialTransaction(deps, actor, async (tx) => {
     const [count] = await tx.query<{ active: number }>(countActiveKeys(projectId));
     if ((count?.active ?? 0) >= activeKeysMax) {
       throw new PakhusError(
@@ -66,6 +64,18 @@ export async function createProjectKey(
     return created;
   });
 }
+
+/** For whoever makes credentials: one at a time within a project, and only with one that is still good then. */
+export const credentialTransaction = <Result>(
+  deps: Deps,
+  actor: ProjectActor,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> =>
+  projectTransaction(deps, actor.projectId, async (tx) => {
+    await lockProject(tx, actor.projectId);
+    await refuseEnded(tx, actor);
+    return work(tx);
+  });
 
 /** Inserts a fresh key. The caller's transaction records what it is for. */
 export async function issueKey(

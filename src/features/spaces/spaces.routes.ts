@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { ScopeList } from '../../contract/scope.ts';
-import { ExternalId, Listing, Page, Timestamp, Uuid } from '../../contract/wire.ts';
+import { ExternalId, Listing, Page, Password, Timestamp, Uuid } from '../../contract/wire.ts';
 import {
   changeSpace,
   createSpace,
@@ -134,7 +134,7 @@ export const spaceRoutes = [
       audit: 'space.login',
       body: Type.Object({
         external_id: ExternalId,
-        password: Type.String({ minLength: 1, maxLength: 256, format: 'password', examples: ['4711'] }),
+        password: Type.String({ ...Password(1), examples: ['4711'] }),
       }),
       returns: {
         status: 201,

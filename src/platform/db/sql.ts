@@ -43,23 +43,6 @@ export function constantSql(value: number): Sql {
 export const arrayOfIds = (ids: readonly (string | null)[]): string =>
   `{${ids.map((id) => id ?? 'null').join()}}`;
 
-/** Joins pieces, for conditions that depend on the request. */
-export const joinSql = (pieces: readonly Sql[], separator: string): Sql =>
-  assembled(jointsOf(separator, pieces.length), pieces);
-
-const knownJoints = new Map<string, readonly string[]>();
-
-/** The same array for the same number of pieces: it is what the text between them is known by. */
-function jointsOf(separator: string, pieces: number): readonly string[] {
-  const name = `${pieces}${separator}`;
-  let joints = knownJoints.get(name);
-  if (!joints) {
-    joints = ['', ...Array<string>(Math.max(0, pieces - 1)).fill(separator), ''];
-    knownJoints.set(name, joints);
-  }
-  return joints;
-}
-
 function assembled(strings: readonly string[], values: readonly unknown[]): Sql {
   let pieces = '';
   const flat: unknown[] = [];
