@@ -1,7 +1,7 @@
 // What reading one user costs, with a project key and with a user token, beside a bare handler on the same
 // database that asks nobody who they are. Requests of one caller for one user that arrive together share a
 // statement; what it costs where they have nothing in common but the key is measured as well.
-import { fileURLToPath } from 'node:url';
+import { startBare } from './support/bare.mjs';
 import { median, takeTurns, totalOf } from './support/load.mjs';
 import { createUsers } from './support/tenant.mjs';
 
@@ -12,12 +12,7 @@ const ratioTarget = { atLeast: 0.6 };
 const manyUsers = 200;
 
 export async function run({ pakhus, other, tenant, databaseUrl, startServer }) {
-  const bare = await startServer({
-    name: 'bare',
-    file: fileURLToPath(new URL('support/bare-server.mjs', import.meta.url)),
-    ready: /ready at (\S+)/,
-    environment: { DATABASE_URL: databaseUrl },
-  });
+  const bare = await startBare(startServer, databaseUrl);
   const readOf = (userId, credential) => ({
     path: `/api/v1/project/users/${userId}`,
     headers: { authorization: `Bearer ${credential}` },

@@ -1,8 +1,10 @@
 // What reading costs when there is much to read: a file with its URL, a list of 100, the first page and page
-// 5,000 of half a million files, and one level of a folder that holds a hundred thousand.
+// 5,000 of half a million files, and one level of a folder that holds a hundred thousand. CPU time follows the
+// neighbours of a shared machine by half, so a bare handler that reads the same rows takes its turns as well.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import pg from 'pg';
+import { startBare } from './support/bare.mjs';
 import { fillFiles } from './support/fill.mjs';
 import { takeTurns, totalOf } from './support/load.mjs';
 import { call } from './support/tenant.mjs';
@@ -14,15 +16,21 @@ const folderFiles = Math.min(100_000, files / 5);
 const pageSize = 100;
 const deepPage = Math.min(5_000, Math.floor(files / pageSize) - 1);
 
-export async function run({ pakhus, other, tenant, databaseUrl, startAnother }) {
+export async function run({ pakhus, other, tenant, databaseUrl, startServer, startAnother }) {
+  const bare = await startBare(startServer, databaseUrl);
   const onS3 = await pakhusOnS3(startAnother);
   const fileId = await fillFiles(databaseUrl, tenant, files, folderOf);
   const headers = { authorization: `Bearer ${tenant.key}` };
   const base = `/api/v1/project/users/${tenant.userId}/files`;
   const cursor = await cursorOfPage(pakhus, tenant, databaseUrl);
   const read = (path, server = pakhus) => ({ server, request: { path: `${base}${path}`, headers } });
+  const bareRead = (path) => ({
+    server: bare,
+    request: { path: `/projects/${tenant.projectId}/users/${tenant.userId}/files${path}` },
+  });
   const details = await takeTurns(
     {
+      'bare detail': bareRead(`/${fileId}`),
       detail: read(`/${fileId}`),
       'detail on S3': read(`/${fileId}`, onS3),
       ...(other && { 'other detail': read(`/${fileId}`, other) }),
@@ -31,6 +39,7 @@ export async function run({ pakhus, other, tenant, databaseUrl, startAnother }) 
   );
   const lists = await takeTurns(
     {
+      'bare list of 100': bareRead(`?limit=${pageSize}`),
       'list of 100': read(`?limit=${pageSize}`),
       [`list of 100, page ${deepPage}`]: read(`?limit=${pageSize}&cursor=${cursor}`),
       'small folder': read(`/folders?prefix=small&limit=${pageSize}`),
@@ -59,6 +68,11 @@ export async function run({ pakhus, other, tenant, databaseUrl, startAnother }) 
       { name: `${who}: CPU, quiet rounds`, figure: quietCpuMsPerRequest, unit: 'ms/request' },
       { name: `${who}: latency, median`, figure: p50Ms, unit: 'ms' },
     ]),
+    ...['detail', 'detail on S3', 'list of 100'].map((who) => ({
+      name: `${who}: CPU, of the bare one's`,
+      figure: totals[who].cpuMsPerRequest / totals[bareOf(who)].cpuMsPerRequest,
+      unit: '',
+    })),
     {
       name: `page ${deepPage} to page 1, latency`,
       figure: totals[`list of 100, page ${deepPage}`].p50Ms / totals['list of 100'].p50Ms,
@@ -73,6 +87,8 @@ export async function run({ pakhus, other, tenant, databaseUrl, startAnother }) 
     },
   ];
 }
+
+const bareOf = (who) => (who.startsWith('detail') ? 'bare detail' : 'bare list of 100');
 
 /** A detail asks nothing of the store, it signs: whatever answers when the service looks for its bucket will do. */
 async function pakhusOnS3(startAnother) {

@@ -74,15 +74,16 @@ const jobJson = sql`
 
 /**
  * The same shape that `viewFile` makes, for files that are only read: the database writes them as JSON, piece by
- * piece, because row_to_json looks every column's type up again for every row.
+ * piece, because row_to_json looks every column's type up again for every row, and by `||`, because concat() turns
+ * every piece, its own text as well, into a copy first.
  */
-const viewJson = sql`concat('{"id":"', id, '","user_id":"', user_id,
-  '","space_id":', coalesce('"' || space_id || '"', 'null'), ',"name":', to_json(name), ',"size":', size,
-  ',"mimeType":', to_json(mime_type), ',"storageKey":', to_json(storage_key),
-  ',"sha256":"', encode(sha256, 'hex'), '","folder":', to_json(folder), ',"tags":', to_json(tags),
-  ',"classifier":', coalesce(to_json(classifier)::text, 'null'), ',"metadata":', metadata,
-  ',"visibility":"', visibility, '","compression":', coalesce(${ofJob(jobJson)}, 'null'),
-  ',"created_at":"', ${isoTime(sql`created_at`)}, '","updated_at":"', ${isoTime(sql`updated_at`)}, '"}')`;
+const viewJson = sql`('{"id":"' || id || '","user_id":"' || user_id
+  || '","space_id":' || coalesce('"' || space_id || '"', 'null') || ',"name":' || to_json(name) || ',"size":' || size
+  || ',"mimeType":' || to_json(mime_type) || ',"storageKey":' || to_json(storage_key)
+  || ',"sha256":"' || encode(sha256, 'hex') || '","folder":' || to_json(folder) || ',"tags":' || to_json(tags)
+  || ',"classifier":' || coalesce(to_json(classifier)::text, 'null') || ',"metadata":' || metadata::text
+  || ',"visibility":"' || visibility || '","compression":' || coalesce(${ofJob(jobJson)}, 'null')
+  || ',"created_at":"' || ${isoTime(sql`created_at`)} || '","updated_at":"' || ${isoTime(sql`updated_at`)} || '"}')`;
 
 /** A page of a list, and where the next one begins, if there is more than fits. */
 export interface FilePage {
