@@ -1,7 +1,8 @@
 // One upload of 1 GiB beside the floor of the job, and the memory that uploads take: one large one, and a
 // hundred at once.
+
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { startBareUpload } from './support/bare.mjs';
 import { sendLarge } from './support/big-upload.mjs';
 import { median } from './support/load.mjs';
 
@@ -12,12 +13,7 @@ const rounds = 5;
 const largeBytes = 1024 * mib - 4096;
 
 export async function run({ pakhus, tenant, startServer }) {
-  const bare = await startServer({
-    name: 'bare-upload',
-    file: fileURLToPath(new URL('support/bare-upload-server.mjs', import.meta.url)),
-    ready: /ready at (\S+)/,
-    environment: {},
-  });
+  const bare = await startBareUpload(startServer);
   const headers = { authorization: `Bearer ${tenant.key}` };
   const upload = (bytes) =>
     succeeded(sendLarge(`${pakhus.url}/project/users/${tenant.userId}/files`, headers, bytes));

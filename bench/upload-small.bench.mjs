@@ -1,8 +1,10 @@
 // Uploads of 10 KiB over 32 connections, beside what pgbench commits with the same statement on the same
-// database: the statement that stores a file, and the one that puts its object on record before.
+// database: the statement that stores a file, and the one that puts its object on record before. And beside the
+// CPU time of a bare server that brings the same form to disk.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startBareUpload } from './support/bare.mjs';
 import { formHeaders, formOf } from './support/forms.mjs';
 import { drive, median, takeTurns, totalOf } from './support/load.mjs';
 import { createUsers } from './support/tenant.mjs';
@@ -14,10 +16,16 @@ const users = 32;
 const rounds = 8;
 const seconds = 1.5;
 
-export async function run({ pakhus, other, tenant, databaseUrl, folder }) {
+export async function run({ pakhus, other, tenant, databaseUrl, folder, startServer }) {
   const userIds = await createUsers(pakhus, tenant, users);
   const body = formOf(10 * 1024);
   let turn = 0;
+  const bare = await startBareUpload(startServer);
+  const uploadBare = {
+    server: bare,
+    expect: 201,
+    request: { method: 'POST', path: '/', headers: formHeaders, body },
+  };
   const uploadTo = (server) => ({
     server,
     expect: 201,
@@ -33,17 +41,19 @@ export async function run({ pakhus, other, tenant, databaseUrl, folder }) {
   const perSecond = { pakhus: [], pgbench: [] };
   // The service is compiled as it runs, and an upload is a long way through it.
   await drive({ ...uploadTo(pakhus), seconds: 10, connections });
-  const summaries = { pakhus: [], other: [] };
+  await drive({ ...uploadBare, seconds: 3, connections });
+  const summaries = { bare: [], pakhus: [], other: [] };
   for (let round = 0; round < rounds; round++) {
     perSecond.pgbench.push(await pgbench(databaseUrl, script));
     const turns = await takeTurns(
-      { pakhus: uploadTo(pakhus), ...(other && { other: uploadTo(other) }) },
+      { bare: uploadBare, pakhus: uploadTo(pakhus), ...(other && { other: uploadTo(other) }) },
       { rounds: 1, seconds, connections },
     );
     for (const [who, [summary]] of Object.entries(turns)) summaries[who].push(summary);
     perSecond.pakhus.push(turns.pakhus[0].perSecond);
   }
   const { cpuMsPerRequest, quietCpuMsPerRequest, p50Ms, p99Ms } = totalOf(summaries.pakhus);
+  const { cpuMsPerRequest: bareCpu } = totalOf(summaries.bare);
   const ratios = perSecond.pakhus.map((figure, round) => figure / perSecond.pgbench[round]);
   return [
     { name: 'uploads', figure: median(perSecond.pakhus), unit: '1/s' },
@@ -51,6 +61,8 @@ export async function run({ pakhus, other, tenant, databaseUrl, folder }) {
     { name: 'of pgbench', figure: median(ratios), unit: '', target: { atLeast: 0.5 } },
     { name: 'CPU', figure: cpuMsPerRequest, unit: 'ms/request', target: { atMost: 0.6 } },
     { name: 'CPU, quiet rounds', figure: quietCpuMsPerRequest, unit: 'ms/request' },
+    { name: "CPU, of the bare one's", figure: cpuMsPerRequest / bareCpu, unit: '' },
+    { name: 'bare: CPU', figure: bareCpu, unit: 'ms/request' },
     { name: 'latency, median', figure: p50Ms, unit: 'ms' },
     { name: 'latency, 99th of 100', figure: p99Ms, unit: 'ms' },
     ...(other

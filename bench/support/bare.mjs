@@ -1,10 +1,15 @@
-// Starts the bare handler, beside which Pakhus is measured: what the machine is worth at the moment shows in both.
+// Starts the bare servers, beside which Pakhus is measured: what the machine is worth at the moment shows in both.
 import { fileURLToPath } from 'node:url';
 
+const bareServer = (name, file, environment = {}) => ({
+  name,
+  file: fileURLToPath(new URL(file, import.meta.url)),
+  ready: /ready at (\S+)/,
+  environment,
+});
+
 export const startBare = (startServer, databaseUrl) =>
-  startServer({
-    name: 'bare',
-    file: fileURLToPath(new URL('bare-server.mjs', import.meta.url)),
-    ready: /ready at (\S+)/,
-    environment: { DATABASE_URL: databaseUrl },
-  });
+  startServer(bareServer('bare', 'bare-server.mjs', { DATABASE_URL: databaseUrl }));
+
+export const startBareUpload = (startServer) =>
+  startServer(bareServer('bare-upload', 'bare-upload-server.mjs'));
