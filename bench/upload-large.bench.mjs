@@ -1,6 +1,5 @@
 // One upload of 1 GiB beside the floor of the job, and the memory that uploads take: one large one, and a
 // hundred at once.
-
 import { existsSync, readFileSync } from 'node:fs';
 import { startBareUpload } from './support/bare.mjs';
 import { sendLarge } from './support/big-upload.mjs';

@@ -75,11 +75,16 @@ export interface StartOptions {
 /** What to undo, newest first, when a start fails half-way or when the service stops. */
 export type Undo = () => Promise<unknown>;
 
+/** Every step is taken, whichever of them fails: the first failure is told when all is done. */
+export async function undoAll(undo: readonly Undo[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of undo.toReversed()) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
 export async function startPakhus(options: StartOptions): Promise<Pakhus> {
   const undo: Undo[] = [];
-  const stop = once(async () => {
-    for (const step of undo.reverse()) await step();
-  });
+  const stop = once(() => undoAll(undo));
   try {
     return { ...(await build(options, undo)), stop };
   } catch (error) {

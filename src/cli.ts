@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openMigratedDatabase, type Undo } from './app.ts';
+import { openMigratedDatabase, type Undo, undoAll } from './app.ts';
 import { helpText, readConfig } from './config.ts';
 import type { Settings } from './contract/settings.ts';
 import {
@@ -95,7 +95,7 @@ async function onDatabase(settings: Settings, work: (db: Database) => Promise<vo
   try {
     await work(await openMigratedDatabase(settings, createLogger('silent'), undo));
   } finally {
-    for (const step of undo.reverse()) await step();
+    await undoAll(undo);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import type { Deps } from './deps.ts';
 
 const waitersOf = onceFor((_deps: Deps) =>
-  createAdmission('changes of the same project', { places: 20, placesOfOne: 8, waitMaxMs: 60_000 }),
+  createAdmission('changes of the same project', { places: 20, placesOfOne: 8, waitMaxMs: 30_000 }),
 );
 
 /** For a single statement that may have to wait for a lock. */

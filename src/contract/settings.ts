@@ -123,7 +123,8 @@ function httpUrl(meaning: string, { bare }: { readonly bare: boolean }): Variabl
       if (given === undefined) return null;
       if (!/^https?:\/\//.test(given) || !URL.canParse(given))
         throw new Error('must be an http or https URL');
-      if (/["\\\s]/.test(given)) throw new Error('must be a URL without blanks, quotes and backslashes');
+      if (/[^\x21-\x7e]|["\\]/.test(given))
+        throw new Error('must be a URL in plain ASCII, without blanks, quotes and backslashes');
       if (bare && /[?#]/.test(given)) throw new Error('must be a URL without a query and a fragment');
       return bare ? given.replace(/\/+$/, '') : given;
     },

@@ -63,6 +63,13 @@ export const routeNotFound = (method: string, path: string) =>
 export const hostMissing = () =>
   invalid(400, [{ path: 'host', message: 'is required by HTTP/1.1', code: 'required' }]);
 
+export const tooFarAhead = () =>
+  new PakhusError(
+    'RATE_LIMIT_EXCEEDED',
+    'Too many requests on one connection ahead of their answers: wait for some, or open another',
+    { headers: { 'retry-after': 1 }, details: { retry_after_seconds: 1 } },
+  );
+
 const rawReasons: Readonly<Record<string, readonly [status: number, reason: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'has too large headers'],
   EXPECTATION: [417, 'Expectation Failed', 'expects what this service does not do'],

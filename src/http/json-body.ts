@@ -9,10 +9,15 @@ import { bodyTooLarge, malformedBody, wrongContentType } from './error-reply.ts'
 
 const bytesMax = 1024 * 1024;
 const readTimeMs = 30_000;
+/** So much of a body is held for whoever sends one; what is longer has to have a place for that. */
+const freeBytes = 16 * 1024;
+
+/** Resolves to the function that gives the place back. */
+type EnterLarge = (signal: AbortSignal) => Promise<() => void>;
 
 /** An empty body counts as an empty object, so that what is missing is named field by field. */
-export async function readJsonBody(stream: IncomingMessage): Promise<unknown> {
-  const bytes = await readAll(stream);
+export async function readJsonBody(stream: IncomingMessage, enterLarge: EnterLarge): Promise<unknown> {
+  const bytes = await readAll(stream, enterLarge);
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   if (bytes.length === 0) return {};
   try {
@@ -31,17 +36,30 @@ export function refuseContent({ headers }: IncomingMessage): undefined {
     throw wrongContentType();
 }
 
-function readAll(stream: IncomingMessage): Promise<Buffer> {
+function readAll(stream: IncomingMessage, enterLarge: EnterLarge): Promise<Buffer> {
   const { promise, resolve, reject } = deferred<Buffer>();
   const chunks: Buffer[] = [];
   const joining = new SmallChunks((chunk) => chunks.push(chunk));
   let length = 0;
+  let large: AbortController | null = null;
+  let leave = () => {};
+  const waitForPlace = ({ signal }: AbortController) => {
+    stream.pause();
+    enterLarge(signal).then((leaveLarge) => {
+      if (signal.aborted) return leaveLarge();
+      leave = leaveLarge;
+      stream.resume();
+    }, reject);
+  };
   // Bytes that trickle in for ever would hold a connection for ever.
   const timer = setTimeout(() => reject(tooSlow()), readTimeMs);
   stream.on('data', (chunk: Buffer) => {
     length += chunk.length;
     if (length > bytesMax) return reject(bodyTooLarge());
     joining.write(chunk);
+    if (length <= freeBytes || large) return;
+    large = new AbortController();
+    waitForPlace(large);
   });
   stream.on('end', () => {
     joining.flush();
@@ -51,7 +69,11 @@ function readAll(stream: IncomingMessage): Promise<Buffer> {
   stream.on('close', () =>
     reject(new PakhusError('VALIDATION_ERROR', 'The request ended before its body did')),
   );
-  return promise.finally(() => clearTimeout(timer));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    large?.abort();
+    leave();
+  });
 }
 
 const tooSlow = () =>

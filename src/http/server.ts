@@ -5,13 +5,21 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Deps } from '../contract/deps.ts';
 import { createIdentify, type Identify } from '../features/credentials/credentials.together.ts';
 import { newId } from '../kernel/id.ts';
+import { createAdmission } from '../platform/admission.ts';
 import { createBookkeeping, pathOf } from './bookkeeping.ts';
 import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
-import { envelopeOf, hostMissing, rawRefusal, routeNotFound, toPakhusError } from './error-reply.ts';
+import {
+  envelopeOf,
+  hostMissing,
+  rawRefusal,
+  routeNotFound,
+  tooFarAhead,
+  toPakhusError,
+} from './error-reply.ts';
 import { readJsonBody, refuseContent } from './json-body.ts';
 import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
-import { pipelineOf } from './pipeline.ts';
+import { type Pipeline, pipelineOf } from './pipeline.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 export interface HttpServer {
@@ -79,7 +87,7 @@ export function createHttpServer(deps: Deps): HttpServer {
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
     // Before a body is read for nothing.
     if (request.is404) return done(routeNotFound(request.method, pathOf(request)));
-    inTurn(reply.raw, done);
+    inTurn(request.raw.socket, reply.raw, done);
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
     books.answer(request, reply);
@@ -90,7 +98,9 @@ export function createHttpServer(deps: Deps): HttpServer {
     done();
   });
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
-  const readJson = (request: FastifyRequest) => readJsonBody(request.raw);
+  const bodies = createAdmission('large bodies', { places: 64, placesOfOne: 16, waitMaxMs: 10_000 });
+  const readJson = (request: FastifyRequest) =>
+    readJsonBody(request.raw, (signal) => bodies.enter(ownerOf(request), signal));
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('application/json', readJson);
   instance.addContentTypeParser('*', async (_request: FastifyRequest, body: IncomingMessage) =>
@@ -153,17 +163,54 @@ function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, end
       request.routeId = route.id;
       return pipeline.admit(request, reply);
     },
-    handler: pipeline.handle,
+    handler: route.method === 'GET' ? pipeline.handle : patiently(pipeline.handle),
   });
 }
 
 /**
- * A client may send requests ahead of their answers, hundreds in one go. A connection is one caller: the next is worked
- * on when the one before has its answer, which leaves nothing to be kept until then.
+ * A change may take longer than a connection may be quiet, while it waits for its turn, for a lock or for the store:
+ * each has limits of its own, and whoever is refused by them is to hear it.
  */
-function inTurn(answer: ServerResponse, done: () => void): void {
+const patiently =
+  (handle: Pipeline['handle']): Pipeline['handle'] =>
+  async (request, reply) => {
+    const { socket } = request.raw;
+    const quietMsMax = socket.timeout ?? 0;
+    socket.setTimeout(0);
+    try {
+      return await handle(request, reply);
+    } finally {
+      socket.setTimeout(quietMsMax);
+    }
+  };
+
+/** Enough for whoever sends ahead to save time. */
+const aheadMax = 64;
+const ahead = new WeakMap<Socket, number>();
+
+/**
+ * A client may send requests ahead of their answers. A connection is one caller: the next is worked on when the one
+ * before has its answer, which leaves little to be kept until then. Beyond `aheadMax` there is no waiting: requests
+ * that wait write nothing, and Node stops reading from a connection only when there is much to be written to it.
+ */
+function inTurn(socket: Socket, answer: ServerResponse, done: (refusal?: Error) => void): void {
+  const waiting = ahead.get(socket) ?? 0;
   if (answer.socket) done();
-  else answer.once('socket', () => done());
+  else if (waiting >= aheadMax) done(tooFarAhead());
+  else {
+    ahead.set(socket, waiting + 1);
+    answer.once('socket', () => {
+      ahead.set(socket, (ahead.get(socket) ?? 1) - 1);
+      done();
+    });
+  }
+}
+
+/** On whose behalf a body is kept. All strangers are one: nobody knows how many they are. */
+function ownerOf({ admission }: FastifyRequest): string {
+  const actor = admission?.actor;
+  if (!actor) return 'strangers';
+  return actor.kind === 'admin' ? actor.accountId : actor.projectId;
 }
 
 /** A sane one that the client has chosen, or a new one. */

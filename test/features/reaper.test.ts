@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mover, reaper } from '../../src/features/files/files.jobs.ts';
+import { moveFile } from '../../src/features/files/files.move.ts';
 import { reap } from '../../src/features/files/files.reaper.ts';
+import type { FileRow } from '../../src/features/files/files.sql.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { inTransaction, isSomebodyWaiting, rowsOf } from '../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
@@ -104,6 +106,20 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await sql(`select from doomed_objects where file_id = '${fileId}' and claimed_until is null`),
     ).toHaveLength(1);
     await sql(`delete from doomed_objects where file_id = '${fileId}'`);
+  });
+
+  test('files.move: whoever read a file before another move does not copy it again', async () => {
+    const { id, key, path, fileId, storageKey } = await publicFile();
+    const [stale] = await sql<FileRow>(`select * from files where id = '${fileId}'`);
+    await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
+    await objects().put('private', storageKey, Buffer.from('written since'), meta);
+    await objects().put('public', storageKey, Buffer.from('left behind'), meta);
+    const asked = { ...(stale as FileRow), visibility: 'private' as const, compression: null };
+    expect(await moveFile(service.pakhus.deps, id, asked)).toBe(false);
+    const { body } = await service.api.get(`${path}/files/${fileId}`, key);
+    expect(await (await fetch(body.file.url)).text()).toBe('written since');
+    expect(await doomedOf(service, id)).toBe(0);
+    await objects().delete('public', storageKey);
   });
 
   test('files.move: a shelf that the reaper failed to clear is taken again, once its last try cannot arrive', async () => {
@@ -214,6 +230,19 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(await (await fetch(read.url)).text()).toBe(text);
     }
   });
+
+  if (store.name === 's3')
+    test('files.reap: where both shelves have become one bucket, a record of either spares what a file owns', async () => {
+      const { id, key, path } = await tenantWithUser();
+      const { file } = (await upload(service.api, key, path, 'kept')).body;
+      await sql(`insert into doomed_objects (shelf, storage_key, file_id, due_at)
+        values ('public', '${file.storageKey}', '${file.id}', now())`);
+      const another = await service.another({ S3_PUBLIC_BUCKET: '' });
+      await reap(another.pakhus.deps, never);
+      await another.stop();
+      expect(await objectsOf(service, id)).toEqual([`private/${file.storageKey}`]);
+      await expectBalanced(service, id);
+    });
 
   test('files.reap: a copy on the shelf that a file has left goes, and the file stays', async () => {
     const { id, key, path } = await tenantWithUser();

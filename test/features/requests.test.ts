@@ -183,6 +183,37 @@ test('requests that were sent ahead of their answers are worked on in their orde
   expect(statuses()).toEqual([404, 404, 201, ...Array<number>(20).fill(200), 204, 404]);
 });
 
+test('of requests far ahead of their answers, some are done and the rest told to wait', async () => {
+  const { hostname, port, pathname } = new URL(service.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET ${pathname}/project/plans HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(1000));
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const statuses = () => [...text.matchAll(/HTTP\/1.1 (\d{3})/g)].map(([, status]) => Number(status));
+  await until('every request to be answered', async () => statuses().length === 1000);
+  socket.destroy();
+  expect(statuses().slice(0, 65)).toEqual(Array(65).fill(401));
+  expect(new Set(statuses())).toEqual(new Set([401, 429]));
+});
+
+test('large bodies of strangers that never end keep nobody else out, and get their turn', async () => {
+  const { hostname, port, pathname } = new URL(service.baseUrl);
+  const sockets = Array.from({ length: 40 }, () => connect(Number(port), hostname));
+  for (const socket of sockets) {
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST ${pathname}/auth/reset-password HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"token":"${'x'.repeat(100_000)}`,
+    );
+  }
+  const large = { externalId: 'large', filler: 'x'.repeat(500_000) };
+  expect((await service.api.post('/project/users', tenant.key, large)).status).toBe(201);
+  for (const socket of sockets) socket.destroy();
+  const reply = await service.api.post('/auth/reset-password', undefined, { token: 'x'.repeat(100_000) });
+  expect(reply.status).toBe(422);
+});
+
 test.each(['x"y', 'a b', 'evil.test/"},{"', 'a\tb', 'ø'])('Host %j becomes part of no link', async (host) => {
   const { body } = await upload(service.api, tenant.key, path, Buffer.from('linked'));
   const { hostname, port, pathname } = new URL(service.baseUrl);

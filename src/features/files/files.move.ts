@@ -34,7 +34,7 @@ const batchMax = 100;
 export async function moveFile(deps: Deps, projectId: string, file: FileRow): Promise<boolean> {
   const to = file.visibility;
   const key = file.storage_key;
-  const [reserved] = await deps.db.query(insertDoomedCopy(projectId, to, key, file.id, leaseSeconds));
+  const [reserved] = await deps.db.query(insertDoomedCopy(projectId, to, file.id, leaseSeconds));
   if (!reserved) return false;
   const postpone = (seconds: number) => deps.db.query(postponeDoomed(key, to, seconds));
   try {

@@ -34,14 +34,11 @@ export async function reap(deps: Deps, signal: AbortSignal): Promise<number> {
 
 async function reapShelf(deps: Deps, shelf: Shelf, claimed: readonly DoomedRow[]): Promise<number> {
   if (claimed.length === 0) return 0;
-  const owned = await ownedKeys(deps, shelf, claimed);
-  if (owned.size > 0)
-    await deps.db.query(
-      releaseOwned(
-        shelf,
-        claimed.map((row) => row.file_id),
-      ),
-    );
+  const shelves = sharedBy(deps, shelf);
+  const fileIds = claimed.map((row) => row.file_id);
+  const rows = await deps.db.query<{ storage_key: string }>(listOwned(shelves, fileIds));
+  const owned = new Set(rows.map((row) => row.storage_key));
+  if (owned.size > 0) await deps.db.query(releaseOwned(shelf, shelves, fileIds));
   const orphans = claimed.map((row) => row.storage_key).filter((key) => !owned.has(key));
   const kept = new Set(await deleteOrphans(deps, shelf, orphans));
   await deps.db.query(
@@ -54,10 +51,9 @@ async function reapShelf(deps: Deps, shelf: Shelf, claimed: readonly DoomedRow[]
   return orphans.length - kept.size;
 }
 
-async function ownedKeys(deps: Deps, shelf: Shelf, claimed: readonly DoomedRow[]): Promise<Set<string>> {
-  const rows = await deps.db.query<Omit<DoomedRow, 'file_id'>>(listOwned(claimed.map((row) => row.file_id)));
-  return new Set(rows.filter((row) => row.shelf === shelf).map((row) => row.storage_key));
-}
+/** One object is on both shelves where both are one bucket, as they may have become since its record was made. */
+const sharedBy = ({ objects }: Deps, shelf: Shelf): Shelf[] =>
+  objects.separatesPublic ? [shelf] : ['private', 'public'];
 
 /** Resolves to the keys that are still there. */
 export async function deleteOrphans(

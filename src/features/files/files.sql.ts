@@ -152,15 +152,16 @@ export const claimDoomed = (rowsMax: number, claimSeconds: number): Sql => sql`
   returning d.shelf, d.storage_key, d.file_id`;
 
 /** Of the claimed objects, those that a file owns. Read after the claim, so that no commit can come between. */
-export const listOwned = (fileIds: readonly string[]): Sql => sql`
-  select storage_key, shelf from files where id = any(${fileIds}::uuid[])`;
+export const listOwned = (shelves: readonly Shelf[], fileIds: readonly string[]): Sql => sql`
+  select storage_key from files where id = any(${fileIds}::uuid[]) and shelf = any(${shelves}::text[])`;
 
 /**
  * The record of an object that a file owns is needed no more, unless the file goes at this very moment: whoever
  * deletes it counts on a record that is there.
  */
-export const releaseOwned = (shelf: Shelf, fileIds: readonly string[]): Sql => sql`
-  with owned as (select storage_key from files where id = any(${fileIds}::uuid[]) and shelf = ${shelf} for key share)
+export const releaseOwned = (shelf: Shelf, shelves: readonly Shelf[], fileIds: readonly string[]): Sql => sql`
+  with owned as (select storage_key from files
+    where id = any(${fileIds}::uuid[]) and shelf = any(${shelves}::text[]) for key share)
   delete from doomed_objects d using owned
   where d.storage_key = owned.storage_key and d.shelf = ${shelf} and d.claimed_until is not null`;
 
@@ -175,19 +176,21 @@ export const postponeClaimed = (shelf: Shelf, keys: readonly string[]): Sql => s
   where shelf = ${shelf} and storage_key = any(${keys}::text[]) and claimed_until is not null`;
 
 /**
- * The copy that a move is about to make: one mover at a time, and none while the reaper is busy there. Where the
+ * The copy that a move is about to make, if the file still is to be moved: a row that was read a while ago may be of
+ * before another move, and to copy again would undo what has been done to the object since. One mover at a time, and
+ * none while the reaper is busy there. Where the
  * reaper has failed, its next try may be hours away: a move waits only until the last one cannot arrive any more.
  * A record that lasts longer than a mover's is of a writer that has ended, unless the file's image is in the works.
  */
 export const insertDoomedCopy = (
   projectId: string,
   shelf: Shelf,
-  key: string,
   fileId: string,
   leaseSeconds: number,
 ): Sql => sql`
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
-  values (${shelf}, ${key}, ${fileId}, now() + make_interval(secs => ${leaseSeconds}))
+  select ${shelf}, storage_key, id, now() + make_interval(secs => ${leaseSeconds}) from files
+  where id = ${fileId} and project_id = ${projectId} and visibility = ${shelf} and shelf <> ${shelf} for share
   on conflict (storage_key, shelf) do update set due_at = excluded.due_at, attempts = 0
     where doomed_objects.claimed_until is null and (doomed_objects.due_at <= now()
       or doomed_objects.attempts > 0 and doomed_objects.due_at - ${backOff} <= now() - interval '30 seconds'

@@ -81,11 +81,6 @@ export async function uploadFile<Input extends UploadInput>(
   audit: AuditStamp,
 ): Promise<FileRow> {
   if (!user.active) throw refusalOf('inactive user');
-  // A connection may be quiet while the store takes its time, which has limits of its own: whoever is refused by
-  // them is to hear it.
-  const { socket } = call.raw;
-  const quietMsMax = socket.timeout ?? 0;
-  socket.setTimeout(0);
   const abort = new AbortController();
   const stopWatching = watchClient(call.raw, abort);
   try {
@@ -108,7 +103,6 @@ export async function uploadFile<Input extends UploadInput>(
     }
   } finally {
     stopWatching();
-    socket.setTimeout(quietMsMax);
   }
 }
 

@@ -44,6 +44,8 @@ async function writeSetting<Value extends object>(
   audit: AuditStamp,
 ): Promise<Value> {
   await deps.db.transaction(async (tx) => {
+    // One after the other, also while there is no row yet: what was there before is on record.
+    await tx.query(sql`lock table settings in share row exclusive mode`);
     const old = await readSetting<Value>(tx, key);
     await tx.query(sql`insert into settings (key, value) values (${key}, ${JSON.stringify(value)}::jsonb)
       on conflict (key) do update set value = excluded.value, updated_at = now()`);

@@ -77,7 +77,12 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'pakhus',
   };
-  const pool = new pg.Pool({ ...common, max: poolSize, idleTimeoutMillis: 60_000, onConnect: setPatience });
+  const pool = new pg.Pool({
+    ...common,
+    max: poolSize,
+    idleTimeoutMillis: 60_000,
+    onConnect: prepareSession,
+  });
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
   const silence = watchForSilence(common, log);
@@ -120,11 +125,14 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
 
 /**
  * Nobody waits for a lock for longer than a caller does, and a transaction whose process is gone without a word does
- * not hold its locks for hours. Set when connected, and not asked for by it: poolers between take no such wish.
+ * not hold its locks for hours. Times are written as they are read here, whatever the server's own habit is. Set when
+ * connected, and not asked for by it: poolers between take no such wish.
  */
-const setPatience = (client: pg.ClientBase): Promise<unknown> =>
+const prepareSession = (client: pg.ClientBase): Promise<unknown> =>
   client
-    .query(`set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '60s'`)
+    .query(
+      `set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '60s'; set datestyle = 'ISO, YMD'`,
+    )
     .catch(() => undefined);
 
 /** For the one transaction of a start that waits for other instances, however long they take. */
@@ -222,6 +230,7 @@ function pipelinedLane(options: pg.ClientConfig, log: Logger, silence: SilenceWa
     });
     client.on('end', forgetThis);
     await explained(() => client.connect());
+    await prepareSession(client);
     open = { client, line: silence.watch(client.connection.stream, readPatienceMs) };
     return open;
   };

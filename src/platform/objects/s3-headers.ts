@@ -7,8 +7,15 @@ export function headersOf(meta: ObjectMeta): Record<string, string> {
   for (const value of [meta.contentType, meta.contentDisposition]) {
     if (!/^[\x20-\x7e]*$/.test(value)) throw new Error('A header of an object must be printable ASCII');
   }
-  return { 'content-type': meta.contentType, 'content-disposition': meta.contentDisposition };
+  return { 'content-type': meta.contentType, 'content-disposition': briefly(meta.contentDisposition) };
 }
+
+/** Amazon's store takes 2 KB of headers with an object, and refuses it for a byte more. */
+const dispositionMax = 1_500;
+
+/** A name of so many bytes is kept in ASCII only: links that are signed carry it in full. */
+const briefly = (disposition: string): string =>
+  disposition.length > dispositionMax ? disposition.replace(/; filename\*=.*$/, '') : disposition;
 
 export function etagIn(headers: S3Headers): string | undefined {
   return headerOf(headers, 'etag') || undefined;
