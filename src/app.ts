@@ -113,9 +113,9 @@ async function build(
   );
   if (newAdminPassword !== null) onAdminCreated?.(newAdminPassword);
   const redis = settings.REDIS_URL === null ? null : await openSharedRedis(settings.REDIS_URL, log, undo);
-  const downloadSecret = deriveKey(jwtSecret, 'download');
+  const downloadKeys = keysFor('download', jwtSecret, settings);
   const metrics = createMetrics();
-  const objects = measuredStore(await openObjects(settings, downloadSecret, clock, undo), metrics);
+  const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, undo), metrics);
   const images = createImageEngine({
     concurrency: settings.IMAGE_CONCURRENCY ?? availableParallelism(),
     timeoutSeconds: settings.IMAGE_TIMEOUT_SECONDS,
@@ -145,7 +145,7 @@ async function build(
     tokens: createTokenSigner(jwtSecret, clock, settings.JWT_SECRET_PREVIOUS),
     sealer: openSealer(settings, jwtSecret),
     mailer: await openMailer(settings, log),
-    cursors: cursorCodec(deriveKey(jwtSecret, 'cursor')),
+    cursors: cursorCodec(...keysFor('cursor', jwtSecret, settings)),
     auditQueue,
     counters,
     foldCounts: folding.fold,
@@ -154,7 +154,7 @@ async function build(
     images,
     objects,
     reservations,
-    verifyDownload: objects.kind === 'disk' ? downloadVerifier(settings, downloadSecret, clock) : () => null,
+    verifyDownload: objects.kind === 'disk' ? downloadVerifier(downloadKeys, clock) : () => null,
     uploads: createAdmission('uploads', uploadPlaces),
     version: await readVersion(),
     probes: {
@@ -276,10 +276,13 @@ async function openObjects(
   return objects;
 }
 
-/** Download URLs outlive a change of JWT_SECRET, as tokens do. */
-function downloadVerifier(settings: Settings, secret: Buffer, clock: Clock): Deps['verifyDownload'] {
+/** What is signed with the first outlives a change of JWT_SECRET, as tokens do: the second still knows it. */
+function keysFor(purpose: string, secret: string, settings: Settings): [Buffer, ...Buffer[]] {
   const previous = settings.JWT_SECRET_PREVIOUS;
-  const secrets = previous === null ? [secret] : [secret, deriveKey(previous, 'download')];
+  return [deriveKey(secret, purpose), ...(previous === null ? [] : [deriveKey(previous, purpose)])];
+}
+
+function downloadVerifier(secrets: readonly Buffer[], clock: Clock): Deps['verifyDownload'] {
   const signers = secrets.map(createDownloadSigner);
   return (key, query) => {
     for (const signer of signers) {

@@ -178,7 +178,8 @@ function originList(meaning: string): Variable<readonly string[]> {
  * schemes of their own, such as capacitor://localhost, which URL knows no origin of.
  */
 export function isOrigin(value: string): boolean {
-  if (!URL.canParse(value) || value === 'null') return false;
+  // No browser sends a pattern or a list, and nothing here reads one.
+  if (!URL.canParse(value) || value === 'null' || /[*,]/.test(value)) return false;
   const { origin, protocol, host } = new URL(value);
   return value === (origin === 'null' && host !== '' ? `${protocol}//${host}` : origin);
 }

@@ -1,16 +1,21 @@
-// The interactive reference, from files on this machine only.
+// The pages for people, from files on this machine only: the interactive reference, and the one that sets a password.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { resetPage, resetPath, resetScript, resetStyle } from './reset-page.ts';
 import { apiPrefix } from './route-table.ts';
-
-const assets: Readonly<Record<string, string>> = {
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'swagger-ui.css': 'text/css; charset=utf-8',
-};
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
+
+const html = 'text/html; charset=utf-8';
+const script = 'text/javascript; charset=utf-8';
+const style = 'text/css; charset=utf-8';
+
+const assets: Readonly<Record<string, string>> = {
+  'swagger-ui-bundle.js': script,
+  'swagger-ui.css': style,
+};
 
 const page = `<!doctype html>
 <html lang="en">
@@ -34,14 +39,16 @@ const startScript = `SwaggerUIBundle({
 });`;
 
 export function servePages(instance: FastifyInstance): void {
-  for (const path of ['/reference', '/docs']) {
-    instance.get(`${apiPrefix}${path}`, async (_request, reply) =>
-      send(reply, 'text/html; charset=utf-8', page),
-    );
-  }
-  instance.get(`${apiPrefix}/reference/assets/start.js`, async (_request, reply) =>
-    send(reply, 'text/javascript; charset=utf-8', startScript),
-  );
+  const pages: readonly (readonly [path: string, type: string, body: string])[] = [
+    [`${apiPrefix}/reference`, html, page],
+    [`${apiPrefix}/docs`, html, page],
+    [`${apiPrefix}/reference/assets/start.js`, script, startScript],
+    [resetPath, html, resetPage],
+    [`${resetPath}/page.js`, script, resetScript],
+    [`${resetPath}/page.css`, style, resetStyle],
+  ];
+  for (const [path, type, body] of pages)
+    instance.get(path, async (_request, reply) => send(reply, type, body));
   const require = createRequire(import.meta.url);
   for (const [name, type] of Object.entries(assets)) {
     // Read once: for every answer anew, whoever asks often and reads none would fill the memory with copies.

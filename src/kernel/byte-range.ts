@@ -11,7 +11,7 @@ export interface ByteRange {
  * is a 416.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
-  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return null;
   if (first === '') return suffixRange(Number(last), size);
   const start = Number(first);

@@ -15,10 +15,12 @@ export interface CursorCodec {
 /** 96 bits. */
 const signatureChars = 16;
 
-export function cursorCodec(key: Buffer): CursorCodec {
+/** What an earlier key has signed is still read. */
+export function cursorCodec(key: Buffer, ...earlier: readonly Buffer[]): CursorCodec {
   const mac = createMac(key);
-  const signed = (list: string, payload: string): string => {
-    const signature = mac(`${list}\n${payload}`, 'base64url').slice(0, signatureChars);
+  const macs = [mac, ...earlier.map(createMac)];
+  const signed = (list: string, payload: string, by = mac): string => {
+    const signature = by(`${list}\n${payload}`, 'base64url').slice(0, signatureChars);
     return signature + Buffer.from(payload).toString('base64url');
   };
   return {
@@ -26,7 +28,7 @@ export function cursorCodec(key: Buffer): CursorCodec {
     decode(list, cursor) {
       const payload = Buffer.from(cursor.slice(signatureChars), 'base64url').toString();
       // All of it, so that one spelling only is right: decoding forgives padding and stray characters.
-      if (!sameText(cursor, signed(list, payload))) throw badCursor();
+      if (!macs.some((one) => sameText(cursor, signed(list, payload, one)))) throw badCursor();
       return JSON.parse(payload) as Position;
     },
   };

@@ -12,6 +12,9 @@ export function parseForeignJson(text: string): unknown {
 
 function refusePoison(key: string, value: unknown): unknown {
   if (key === '__proto__') throw new SyntaxError('the name __proto__ is not allowed');
+  // Infinity, which would be written as null.
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new SyntaxError('a number is too large: the largest is about 1.8e308');
   return value;
 }
 

@@ -138,7 +138,9 @@ class Form {
     if (name === undefined) return dropped;
     if (!this.#isFile(name, head)) return this.#openField(name, head);
     const { fileField } = this.#shape;
-    if (name !== fileField || this.#hasFile)
+    if (name !== fileField && !this.#hasFile)
+      return this.#refuse(name, `is not looked for: send the file as the part named ${fileField}`, 'name');
+    if (this.#hasFile)
       return this.#refuse(name, `is one file too many: send exactly one, as ${fileField}`, 'count');
     this.#hasFile = true;
     return this.#takeFile(head);

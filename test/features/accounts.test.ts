@@ -331,6 +331,11 @@ describe('JWT_SECRET_PREVIOUS', () => {
       expect([await status(first, young), await status(second, young), await status(third, young)]).toEqual([
         401, 200, 200,
       ]);
+      for (let nth = 0; nth < 2; nth += 1) await createTenant(first.api, old);
+      const { next_cursor } = (await first.api.get('/admin/projects?limit=1', old)).body;
+      const turned = async (on: TestPakhus) =>
+        (await on.api.get(`/admin/projects?limit=1&cursor=${next_cursor}`, young)).status;
+      expect([await turned(second), await turned(third)]).toEqual([200, 400]);
     } finally {
       await third.stop();
       await second.stop();

@@ -159,6 +159,10 @@ describe('CORS of integration keys', () => {
       'https://a.example/x',
       'null',
       '',
+      'https://*.example.com',
+      'https://a.example,b.example',
+      'https://App.example.com',
+      'https://app.example.com:443',
     ]) {
       const reply = await service.api.post('/project/integrations', tenant.key, { corsOrigins: [wrong] });
       expect(reply.status, wrong).toBe(422);

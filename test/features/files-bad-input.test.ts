@@ -130,6 +130,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       ['meta nested 33 levels deep', { meta: { metadata: nested(33) } }],
       ['meta nested 30,000 levels deep', { fields: { meta: `${'['.repeat(30_000)}${']'.repeat(30_000)}` } }],
       ['meta of 1 MB', { meta: { metadata: { a: 'x'.repeat(1 << 20) } } }],
+      ['a number beyond all numbers', { fields: { metadata: '{"a":[1e400]}' } }],
       ['a __proto__ in meta', { fields: { meta: '{"metadata":{"__proto__":{"admin":true}}}' } }],
       ['a __proto__ at the top of meta', { fields: { meta: '{"__proto__":{"folder":"a"}}' } }],
       ['a __proto__ in disguise', { fields: { meta: '{"metadata":{"__\\u0070roto__":{"admin":true}}}' } }],

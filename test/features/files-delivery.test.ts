@@ -290,6 +290,7 @@ describe('downloads from the disk', () => {
 
   test.each([
     ['bytes=0-0', 0, 1],
+    ['Bytes=0-0', 0, 1],
     ['bytes=0-499', 0, 500],
     ['bytes=500-', 500, 1000],
     ['bytes=-1', 999, 1000],
@@ -343,6 +344,16 @@ describe('downloads from the disk', () => {
     }
     expect((await fetched(url, { 'if-none-match': '"other"' })).status).toBe(200);
     expect((await fetched(url, { 'if-none-match': etag }, 'HEAD')).status).toBe(304);
+  });
+
+  test('files.download: If-Modified-Since is 304 unless the file is younger, and says nothing beside If-None-Match', async () => {
+    const modified = String((await fetched(url, {})).headers['last-modified']);
+    const earlier = new Date(Date.parse(modified) - 1000).toUTCString();
+    const statusOf = async (headers: Record<string, string>) => (await fetched(url, headers)).status;
+    expect(await statusOf({ 'if-modified-since': modified })).toBe(304);
+    expect(await statusOf({ 'if-modified-since': earlier })).toBe(200);
+    expect(await statusOf({ 'if-modified-since': 'yesterday' })).toBe(200);
+    expect(await statusOf({ 'if-modified-since': modified, 'if-none-match': '"other"' })).toBe(200);
   });
 
   test('files.download: If-Range with the etag gives the part, with another one the whole', async () => {

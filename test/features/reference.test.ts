@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { linkOf, outboxTo } from '../support/mail.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { adminSession, createTenant } from '../support/tenants.ts';
 
 const browserPath = process.env.TEST_CHROMIUM;
 if (!browserPath) console.log('SKIPPED reference in a browser: TEST_CHROMIUM is not set');
@@ -55,46 +57,79 @@ test.each([
   expect([reply.status, String(reply.headers['content-type']).split(';')[0]]).toEqual([200, type]);
 });
 
+/** A page of a browser that is gone afterwards. What it asked others for, and what failed in it, is told. */
+async function inBrowser(
+  work: (page: Page, seen: { foreign: string[]; errors: string[] }) => Promise<void>,
+): Promise<void> {
+  const profile = await mkdtemp(join(tmpdir(), 'pakhus-browser-'));
+  const browser = await chromium.launchPersistentContext(profile, {
+    executablePath: browserPath ?? '',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+  try {
+    const page = await browser.newPage();
+    const seen: { foreign: string[]; errors: string[] } = { foreign: [], errors: [] };
+    page.on('request', (request) => {
+      const isOwn = request.url().startsWith(new URL(service.baseUrl).origin);
+      if (!isOwn && !request.url().startsWith('data:')) seen.foreign.push(request.url());
+    });
+    page.on('pageerror', (error) => seen.errors.push(error.message));
+    await work(page, seen);
+  } finally {
+    await browser.close();
+    await rm(profile, { recursive: true, force: true });
+  }
+}
+
+test('the page of reset links is served with what it needs, and lets nothing else run', async () => {
+  const { origin } = new URL(service.baseUrl);
+  for (const file of ['', '/page.js', '/page.css']) {
+    const answer = await fetch(`${origin}/console/reset-password${file}`);
+    expect([answer.status, answer.headers.get('referrer-policy')], file).toEqual([200, 'no-referrer']);
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
+  }
+});
+
 describe.skipIf(!browserPath)('in a browser', () => {
-  test.each(['/reference', '/docs'])(
-    '%s shows every operation, and asks nobody but this service',
-    async (path) => {
-      const profile = await mkdtemp(join(tmpdir(), 'pakhus-browser-'));
-      const browser = await chromium.launchPersistentContext(profile, {
-        executablePath: browserPath ?? '',
-        args: [
-          '--no-sandbox',
-          '--disable-gpu',
-          '--disable-quic',
-          '--no-first-run',
-          '--disable-background-networking',
-          '--disable-component-update',
-          '--disable-sync',
-        ],
-      });
-      try {
-        const page = await browser.newPage();
-        const foreign: string[] = [];
-        const errors: string[] = [];
-        page.on('request', (request) => {
-          if (
-            !request.url().startsWith(new URL(service.baseUrl).origin) &&
-            !request.url().startsWith('data:')
-          )
-            foreign.push(request.url());
-        });
-        page.on('pageerror', (error) => errors.push(error.message));
-        await page.goto(`${service.baseUrl}${path}`);
-        await page.waitForSelector('.opblock-tag-section');
-        expect(await page.title()).toBe('Pakhus API reference');
-        expect(await page.locator('.opblock-tag-section').count()).toBeGreaterThan(8);
-        if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
-        expect(foreign).toEqual([]);
-        expect(errors).toEqual([]);
-      } finally {
-        await browser.close();
-        await rm(profile, { recursive: true, force: true });
-      }
-    },
+  test('a reset link opens a page that sets the password', async () => {
+    const tenant = await createTenant(service.api, await adminSession(service.api));
+    await service.api.post('/auth/forgot-password', undefined, { email: tenant.email });
+    const [mail] = await outboxTo(service.dataDir, tenant.email);
+    if (!mail) throw new Error('no mail');
+    await inBrowser(async (page, seen) => {
+      await page.goto(linkOf(mail));
+      expect(page.url(), 'the token is out of sight').not.toContain('token');
+      await page.fill('#password', 'a new password');
+      await page.fill('#again', 'another one');
+      await page.click('button');
+      await page.getByText('The two are not the same').waitFor();
+      await page.fill('#again', 'a new password');
+      if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}.reset.png` });
+      await page.click('button');
+      await page.getByText('The password is set').waitFor();
+      expect(seen).toEqual({ foreign: [], errors: [] });
+    });
+    const { email } = tenant;
+    const reply = await service.api.post('/auth/login', undefined, { email, password: 'a new password' });
+    expect(reply.status).toBe(200);
+  });
+
+  test.each(['/reference', '/docs'])('%s shows every operation, and asks nobody but this service', (path) =>
+    inBrowser(async (page, seen) => {
+      await page.goto(`${service.baseUrl}${path}`);
+      await page.waitForSelector('.opblock-tag-section');
+      expect(await page.title()).toBe('Pakhus API reference');
+      expect(await page.locator('.opblock-tag-section').count()).toBeGreaterThan(8);
+      if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
+      expect(seen).toEqual({ foreign: [], errors: [] });
+    }),
   );
 });

@@ -45,7 +45,7 @@ async function answerOf(deps: Deps, key: string, meta: ObjectMeta, call: Call): 
   if (!found) throw new PakhusError('NOT_FOUND', 'The file is gone');
   refuseOtherVersion(call, found.info.etag);
   setHeaders(call, meta, found.info);
-  if (notModified(call, found.info.etag)) {
+  if (notModified(call, found.info)) {
     call.setStatus(304);
     return noBody();
   }
@@ -91,9 +91,14 @@ function refuseOtherVersion(call: Call, etag: string): void {
 
 const tagsOf = (list: string): string[] => list.split(',').map((tag) => tag.trim());
 
-function notModified(call: Call, etag: string): boolean {
+/** A tag tells more than a time: where there is one, the time is not looked at. */
+function notModified(call: Call, { etag, modifiedAt }: ObjectInfo): boolean {
   const known = call.headers['if-none-match'];
-  if (known === undefined) return false;
+  // In whole seconds, as Last-Modified says it. What is no date is never reached.
+  if (known === undefined)
+    return (
+      Math.floor(modifiedAt.getTime() / 1000) * 1000 <= Date.parse(call.headers['if-modified-since'] ?? '')
+    );
   return known.trim() === '*' || tagsOf(known).some((tag) => tag.replace(/^W\//, '') === etag);
 }
 

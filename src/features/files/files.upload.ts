@@ -245,8 +245,9 @@ async function place(
   const shelf = shelfFor(deps.objects, visibility);
   if (arrived?.shelf === shelf) return arrived;
   if (!arrived) {
+    if (!file.whole) throw new Error('A file that is neither stored nor in memory cannot be placed');
     const object = await deps.reservations.newObject(projectId, shelf);
-    await write(attempt, object, file.whole ?? Buffer.alloc(0), facts);
+    await write(attempt, object, file.whole, facts);
     return object;
   }
   const object = { ...arrived, shelf };

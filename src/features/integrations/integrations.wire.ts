@@ -63,7 +63,7 @@ export function refuseBadOrigins(origins: readonly string[] | undefined): void {
   const at = (origins ?? []).findIndex((origin) => !isOrigin(origin));
   if (at < 0) return;
   const message =
-    'must be an origin such as https://app.example.com, without a path (devMode allows every origin)';
+    'must be an origin as browsers send it, such as https://app.example.com: in lower case, without a path, the default port or a wildcard (devMode allows every origin)';
   throw invalid(422, [{ path: `corsOrigins.${at}`, message, code: 'origin' }]);
 }
 

@@ -205,7 +205,9 @@ export async function revokeSpaceToken(
 ): Promise<void> {
   await projectTransaction(deps, projectId, async (tx) => {
     const [ended] = await tx.query<{ user_id: string }>(endSpaceSession(projectId, jti));
-    await recordAudit(tx, audit, { resourceType: 'token', resourceId: jti, userId: ended?.user_id ?? null });
+    // Of a session that is not there nothing was ended, and nothing is said to have been.
+    if (ended)
+      await recordAudit(tx, audit, { resourceType: 'token', resourceId: jti, userId: ended.user_id });
   });
 }
 

@@ -45,6 +45,7 @@ export const tokenRoutes = [
       returns: { status: 204 },
       errors: [],
     },
-    async ({ deps, user, body, audit }) => revokeUserToken(deps, user, body.jti, audit),
+    async ({ deps, actor, user, body, audit }) =>
+      revokeUserToken(deps, actor.projectId, user, body.jti, audit),
   ),
 ];

@@ -57,11 +57,12 @@ export async function mintUserToken(
 /** Bound to the user: a jti of someone else's token stays as valid as it was. */
 export async function revokeUserToken(
   deps: Deps,
+  projectId: string,
   user: Subject,
   jti: string,
   audit: AuditStamp,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await projectTransaction(deps, projectId, async (tx) => {
     await tx.query(sql`insert into revoked_tokens (jti, subject_id, expires_at)
       values (${jti}, ${user.id}, now() + ${revocationLife}::interval) on conflict do nothing`);
     await recordAudit(tx, audit, { resourceType: 'token', resourceId: jti, userId: user.id });

@@ -1,0 +1,84 @@
+// The page that a password-reset link opens where the operator has no page of their own for that: it asks for the
+// new password and sends it to the API, from the browser. The token stays in the browser as well.
+import { apiPrefix } from './route-table.ts';
+
+export const resetPath = '/console/reset-password';
+
+export const resetPage = `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>New password – Pakhus</title>
+  <link rel="icon" href="data:,">
+  <link rel="stylesheet" href="${resetPath}/page.css">
+</head>
+<body>
+  <main>
+    <h1>New password</h1>
+    <form id="form" method="post">
+      <label for="password">Password, at least 8 characters</label>
+      <input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="256"
+        required autofocus>
+      <label for="again">The same again</label>
+      <input id="again" name="again" type="password" autocomplete="new-password" required>
+      <button>Set the password</button>
+    </form>
+    <p id="message" role="status"></p>
+    <noscript><p>This page needs JavaScript to send the password.</p></noscript>
+  </main>
+  <script src="${resetPath}/page.js"></script>
+</body>
+</html>`;
+
+export const resetStyle = `body { font: 16px/1.5 system-ui, sans-serif; color: #1d2733; background: #f4f5f7; margin: 0; }
+main { max-width: 22rem; margin: 12vh auto; padding: 1.5rem 2rem 2rem; background: #fff; border-radius: 8px;
+  box-shadow: 0 1px 4px #0003; }
+h1 { font-size: 1.4rem; margin: 0 0 1rem; }
+label { display: block; margin-top: 0.75rem; }
+input, button { font: inherit; width: 100%; box-sizing: border-box; padding: 0.5rem; border-radius: 4px; }
+input { border: 1px solid #98a2b0; }
+button { margin-top: 1.25rem; border: 0; background: #17518a; color: #fff; cursor: pointer; }
+button:disabled { background: #98a2b0; }
+#message.failed { color: #a3141f; }`;
+
+export const resetScript = `const form = document.getElementById('form');
+const message = document.getElementById('message');
+const token = new URLSearchParams(location.search).get('token') ?? '';
+// Out of the address bar and of the history: whoever looks over a shoulder could use it.
+history.replaceState(null, '', location.pathname);
+
+const say = (text, failed) => {
+  message.textContent = text;
+  message.className = failed ? 'failed' : '';
+};
+
+const reasonOf = ({ message, details }) =>
+  [message, ...(details?.issues ?? []).map((issue) => issue.path + ' ' + issue.message)].join('. ');
+
+async function setPassword(newPassword) {
+  const answer = await fetch('${apiPrefix}/auth/reset-password', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token, newPassword }),
+  });
+  if (!answer.ok) throw new Error(reasonOf((await answer.json()).error));
+}
+
+if (!token) {
+  form.hidden = true;
+  say('This link is not complete: open it as it stands in the mail.', true);
+}
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  if (form.password.value !== form.again.value) return say('The two are not the same.', true);
+  form.querySelector('button').disabled = true;
+  try {
+    await setPassword(form.password.value);
+    form.hidden = true;
+    say('The password is set. You can log in with it now.', false);
+  } catch (error) {
+    form.querySelector('button').disabled = false;
+    say(error.message, true);
+  }
+});`;
