@@ -21,7 +21,7 @@ function createAjv(coerceTypes: false | 'array'): Ajv {
     // Complaints then know the schema, and with it an example of what would do.
     verbose: true,
   });
-  addFormats.default(ajv, ['date-time', 'email', 'uri']);
+  addFormats.default(ajv, ['email']);
   // The format of ajv-formats also takes `urn:uuid:…`, which PostgreSQL does not.
   ajv.addFormat('uuid', isUuid);
   ajv.addFormat('password', (text: string) => Buffer.byteLength(text) <= passwordBytesMax);
@@ -120,7 +120,6 @@ function issueOf(error: ErrorObject): Issue {
 const formatMessages: Readonly<Record<string, string>> = {
   uuid: 'must be a UUID',
   email: 'must be an e-mail address',
-  uri: 'must be a URL',
   password: `must have at most ${passwordBytesMax} bytes`,
   moment:
     'must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z (in a query, + is written %2B)',

@@ -104,5 +104,3 @@ export const NextCursor = Nullable(
 );
 
 export const resourceFields = { id: Uuid, created_at: Timestamp, updated_at: Timestamp };
-
-export type PageQuery = Static<ReturnType<typeof Page>>;

@@ -108,12 +108,13 @@ export class HandlerContext implements Record<keyof Context<RouteShape>, unknown
     this.call = new RequestCall(deps, request, reply);
   }
 
-  /** Routes that record nothing still have a stamp, for the parts of them that do. */
   get audit(): AuditStamp {
     const { actor, call } = this;
+    const action = this.#route.audit;
+    if (action === null) throw new Error(`${this.#route.id} has no audited action`);
     const { actorType, actorId, actorKeyId } = actor ? attributionOf(actor) : unattributed;
     return {
-      action: this.#route.audit ?? 'audit.read',
+      action,
       projectId: actor && 'projectId' in actor ? actor.projectId : null,
       actorType,
       actorId,

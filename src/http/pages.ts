@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { resetPage, resetPath, resetScript, resetStyle } from './reset-page.ts';
+import { resetPath } from '../features/accounts/accounts.password.ts';
+import { resetPage, resetScript, resetStyle } from './reset-page.ts';
 import { apiPrefix } from './route-table.ts';
 
 const policy =

@@ -1,8 +1,7 @@
 // The page that a password-reset link opens where the operator has no page of their own for that: it asks for the
 // new password and sends it to the API, from the browser. The token stays in the browser as well.
+import { resetPath } from '../features/accounts/accounts.password.ts';
 import { apiPrefix } from './route-table.ts';
-
-export const resetPath = '/console/reset-password';
 
 export const resetPage = `<!doctype html>
 <html lang="en">

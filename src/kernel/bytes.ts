@@ -1,3 +1,5 @@
+// Bytes that come in pieces.
+
 /** The pieces as one; a single one is not copied. */
 export function joined(pieces: readonly Buffer[]): Buffer {
   const only = pieces.length === 1 ? pieces[0] : undefined;

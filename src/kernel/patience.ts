@@ -1,3 +1,5 @@
+// Waiting that has an end.
+
 /** Waits for `work`, but no longer than this: it goes on without whoever waited. */
 export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,3 +1,5 @@
+// Trying again.
+
 /** Does `work` again where it failed in a way that passes, so many times in all. */
 export async function inTries<Result>(
   triesMax: number,

@@ -15,7 +15,7 @@ function endTurn(): void {
   try {
     while (at < due.length) due[at++]?.();
   } finally {
-    // One that throws costs the others no more than the wait for the next turn.
+    // One that throws ends the process, unless somebody catches that: then the others run in the next turn.
     due = due.slice(at);
     if (due.length > 0) setImmediate(endTurn);
   }

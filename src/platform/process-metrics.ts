@@ -4,7 +4,7 @@ import type { Metrics } from './metrics.ts';
 
 const resolutionMs = 10;
 
-/** Resolves to the function that ends it. */
+/** Returns the function that ends it. */
 export function watchProcess(metrics: Metrics): () => void {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();

@@ -94,9 +94,12 @@ export async function requestReset(deps: Deps, email: string, call: Call, audit:
   await deps.db.transaction((tx) => deps.queue.send(tx, resetQueue, newId(), request));
 }
 
+/** Where the service has a page for it itself. */
+export const resetPath = '/console/reset-password';
+
 /** `origin` is PUBLIC_URL where that is set; a Host header decides only where nothing else does. */
 const resetPageOf = (settings: Settings, origin: string): string =>
-  settings.RESET_URL ?? `${origin}/console/reset-password`;
+  settings.RESET_URL ?? `${origin}${resetPath}`;
 
 export async function mailReset(deps: Deps, { email, page, audit }: ResetRequest): Promise<void> {
   const token = randomToken(resetTokenBytes);

@@ -17,7 +17,6 @@ export interface Limiter {
   consume(key: string, policy: Policy): Promise<Verdict>;
   /** Forgets what was counted, as after a login that succeeded. */
   reset(key: string): Promise<void>;
-  close(): Promise<void>;
 }
 
 export const verdictOf = (count: number, resetAtMs: number, policy: Policy): Verdict => ({

@@ -40,7 +40,6 @@ export function memoryLimiter(clock: Clock): Limiter {
     async reset(key) {
       windowsLike(key).delete(key);
     },
-    async close() {},
   };
 }
 

@@ -49,6 +49,5 @@ export function redisLimiter(
       await fallback.reset(key);
       await redis.del(nameOf(key)).catch(() => undefined);
     },
-    close: () => fallback.close(),
   };
 }

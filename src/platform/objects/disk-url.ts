@@ -1,4 +1,4 @@
-// The signed URLs of the disk store, both ends: whoever holds one may read one private object until it
+// The signed URLs of the disk store, both ends: whoever holds one may read one object until it
 // expires, delivered as the signed type and disposition and no other.
 import { createMac } from '../../kernel/mac.ts';
 import { sameText } from '../../kernel/secret.ts';

@@ -43,7 +43,8 @@ export interface ObjectStore {
   ): Promise<void>;
   /**
    * Rejects with NOT_FOUND when there is none, and when its etag is another than the one asked for. `range` is
-   * inclusive at both ends, and as much of it is read as exists. The stream must be read or destroyed. A store that fails half way ends it with an outage.
+   * inclusive at both ends, and as much of it is read as exists. The stream must be read or destroyed. A store that
+   * fails half way ends it with an outage.
    */
   get(
     shelf: Shelf,
