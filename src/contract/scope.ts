@@ -19,7 +19,7 @@ export type Scope = (typeof scopes)[number];
 /** What a credential carries: some scopes, or all of them. */
 export type Grant = '*' | readonly Scope[];
 
-export const ScopeList = Type.Array(Choice(scopes), {
+export const ScopeList = Type.Array(Choice(scopes, { 'x-name': 'Scope' }), {
   maxItems: 32,
   description: 'Scopes; repeated ones count once.',
   examples: [['files:read', 'files:write']],

@@ -16,10 +16,14 @@ export const Nullable = <Schema extends TSchema>(schema: Schema) =>
     type: [(schema as { type?: string }).type ?? 'object', 'null'],
   });
 
+/** An object that has a name in the OpenAPI document, and so a type of that name in a generated client. */
+export const Named = <Properties extends TProperties>(name: string, properties: Properties) =>
+  Type.Object(properties, { 'x-name': name });
+
 /** One of a few words. */
 export const Choice = <const Word extends string>(
   words: readonly Word[],
-  options: { description?: string } = {},
+  options: { description?: string; 'x-name'?: string } = {},
 ) => Type.Unsafe<Word>({ type: 'string', enum: [...words], examples: [words[0]], ...options });
 
 /** Control characters, for a class of them: written out, because not every reader of the document knows `\p{Cc}`. */

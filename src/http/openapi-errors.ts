@@ -4,28 +4,8 @@ import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 
 type Json = Record<string, unknown>;
 
-export const errorSchema: Json = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'details'],
-      properties: {
-        code: { type: 'string', enum: Object.keys(errorStatus) },
-        message: { type: 'string', description: 'For people: what is wrong, and what to do about it.' },
-        details: {
-          type: 'object',
-          description: 'For programs; what it holds depends on the code.',
-          properties: { issues: { type: 'array', items: { $ref: '#/components/schemas/Issue' } } },
-          additionalProperties: true,
-        },
-      },
-    },
-  },
-};
-
-export const issueSchema: Json = {
+const issueSchema: Json = {
+  'x-name': 'Issue',
   type: 'object',
   description: 'One mistake in a request.',
   required: ['path', 'message', 'code'],
@@ -36,6 +16,28 @@ export const issueSchema: Json = {
     },
     message: { type: 'string' },
     code: { type: 'string', description: 'The rule that is broken, like `required` or `maxLength`.' },
+  },
+};
+
+const errorSchema: Json = {
+  'x-name': 'Error',
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'details'],
+      properties: {
+        code: { 'x-name': 'ErrorCode', type: 'string', enum: Object.keys(errorStatus) },
+        message: { type: 'string', description: 'For people: what is wrong, and what to do about it.' },
+        details: {
+          type: 'object',
+          description: 'For programs; what it holds depends on the code.',
+          properties: { issues: { type: 'array', items: issueSchema } },
+          additionalProperties: true,
+        },
+      },
+    },
   },
 };
 
@@ -155,7 +157,7 @@ export function errorAnswer(status: number, codes: readonly ErrorCode[], headers
     headers: { ...headersOf(...(headersOfStatus[status] ?? [])), ...headers },
     content: {
       'application/json': {
-        schema: { $ref: '#/components/schemas/Error' },
+        schema: errorSchema,
         ...(faces.length === 1 ? { example: { error: faces[0]?.[1] } } : { examples }),
       },
     },

@@ -1,19 +1,11 @@
 // The OpenAPI 3.1 document, from the route table. TypeBox schemas are JSON Schema already; what is added here
-// is the outline: paths, security, headers, and the errors that follow from a route's guards.
+// is the outline: paths, security, headers, named schemas, and the errors that follow from a route's guards.
 import type { FastifyInstance } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { type AnswerShape, isPublic, type Route } from '../contract/route.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 import { allowAnyOrigin } from './cors.ts';
-import {
-  errorResponse,
-  errorSchema,
-  headersOf,
-  issueSchema,
-  rateHeaders,
-  sharedHeaders,
-  sharedResponses,
-} from './openapi-errors.ts';
+import { errorResponse, headersOf, rateHeaders, sharedHeaders, sharedResponses } from './openapi-errors.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 type Json = Record<string, unknown>;
@@ -32,51 +24,73 @@ export function openApiDocument(version: string): Json {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [endpoint.route.method.toLowerCase()]: operationOf(endpoint) };
   }
-  return shown({
-    openapi: '3.1.0',
-    info: {
-      title: 'Pakhus',
-      version,
-      summary: 'Multi-tenant file storage',
-      description:
-        'Request fields are accepted in camelCase and in snake_case. Lists are paged with `limit` and `cursor`. Every error has the shape of `Error`. Every answer carries X-Request-Id, and every answer to a caller that is limited, errors included, the three X-RateLimit headers.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: apiPrefix }],
-    tags: [...new Set([...endpoints.map(tagOf), pagesTag])].map((name) => ({ name })),
-    paths: { ...paths, ...pages },
-    components: {
-      securitySchemes: {
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'An API key (pak_…), or a session, user or space token.',
-        },
-        cookie: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: 'token',
-          description: 'The session cookie that login sets.',
-        },
+  const schemas = new Map<string, unknown>();
+  const document = shown(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Pakhus',
+        version,
+        summary: 'Multi-tenant file storage',
+        description:
+          'Request fields are accepted in camelCase and in snake_case. Lists are paged with `limit` and `cursor`. Every error has the shape of `Error`. Every answer carries X-Request-Id, and every answer to a caller that is limited, errors included, the three X-RateLimit headers.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      schemas: { Error: errorSchema, Issue: issueSchema },
-      headers: sharedHeaders,
-      responses: sharedResponses,
+      servers: [{ url: apiPrefix }],
+      tags: [...new Set([...endpoints.map(tagOf), pagesTag])].map((name) => ({ name })),
+      paths: { ...paths, ...pages },
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API key (pak_…), or a session, user or space token.',
+          },
+          cookie: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'token',
+            description: 'The session cookie that login sets.',
+          },
+        },
+        headers: sharedHeaders,
+        responses: sharedResponses,
+      },
     },
-  }) as Json;
+    schemas,
+  ) as Json & { components: Json };
+  const byName = [...schemas].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(byName) } };
 }
 
-/** A schema may show another bound than the one it checks: `x-shown` holds what replaces it here. */
-function shown(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(shown);
+/**
+ * A schema may show another bound than the one it checks: `x-shown` holds what replaces it here. One with an `x-name`
+ * goes to `schemas`, and a reference to it stands in its place: whoever validates by it sees no reference.
+ */
+function shown(part: unknown, schemas: Map<string, unknown>): unknown {
+  if (Array.isArray(part)) return part.map((inner) => shown(inner, schemas));
   if (typeof part !== 'object' || part === null) return part;
-  const { 'x-shown': instead, ...rest } = part as Json;
+  const { 'x-shown': instead, 'x-name': name, ...rest } = part as Json;
+  if (typeof name === 'string') return referenceTo(name, { ...rest, 'x-shown': instead }, schemas);
   return Object.fromEntries(
-    Object.entries({ ...rest, ...(instead as Json | undefined) }).map(([name, inner]) => [
-      name,
-      shown(inner),
+    Object.entries({ ...rest, ...(instead as Json | undefined) }).map(([field, inner]) => [
+      field,
+      shown(inner, schemas),
     ]),
   );
+}
+
+/** What may be null is its schema or null: the name is that of the thing, which is never null itself. */
+function referenceTo(name: string, schema: Json, schemas: Map<string, unknown>): Json {
+  const { type } = schema;
+  const nullable = Array.isArray(type);
+  const content = shown(nullable ? { ...schema, type: type[0] } : schema, schemas);
+  const known = schemas.get(name);
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(content))
+    throw new Error(`Two schemas that differ are both named ${name}`);
+  schemas.set(name, content);
+  const reference = { $ref: `#/components/schemas/${name}` };
+  return nullable ? { anyOf: [reference, { type: 'null' }] } : reference;
 }
 
 const pagesTag = 'reference';

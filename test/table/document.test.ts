@@ -62,6 +62,31 @@ test('document: every reference leads somewhere', () => {
   expect(lost).toEqual([]);
 });
 
+test('document: what has an id is a schema with a name, and every name is used', () => {
+  const { schemas, ...others } = document.components as Record<string, Record<string, Json>>;
+  const names = Object.keys(schemas ?? {});
+  expect(names.filter((name) => !/^[A-Z][A-Za-z]+$/.test(name))).toEqual([]);
+  const text = JSON.stringify(document);
+  expect(names.filter((name) => !text.includes(`"#/components/schemas/${name}"`))).toEqual([]);
+  expect(names).toEqual(
+    expect.arrayContaining(
+      'ApiKey AuditEntry FileDetail Integration Job Plan Project Scope Session Space StorageSnapshot StoredFile User'.split(
+        ' ',
+      ),
+    ),
+  );
+  const inline: string[] = [];
+  const look = (part: unknown, at: string): void => {
+    if (typeof part !== 'object' || part === null) return;
+    const { properties } = part as { properties?: Json };
+    if (properties && 'id' in properties) inline.push(at);
+    for (const [name, inner] of Object.entries(part)) look(inner, `${at}/${name}`);
+  };
+  look([document.paths, others], '#');
+  expect(inline).toEqual([]);
+  expect(text).not.toContain('x-name');
+});
+
 test('document: an example of a month of requests has its 30 days, one after the other', () => {
   const { paths } = document as { paths: Record<string, { get: Json }> };
   const example = JSON.stringify(paths['/project/stats/requests']?.get.responses);
@@ -79,7 +104,7 @@ test('document: a folder has at most 512 characters, wherever one is given or sh
     if (name === 'folder' || name === 'prefix') found.push((schema as Json).maxLength);
     for (const inner of Object.values(part)) look(inner);
   };
-  look(document.paths);
+  look(document);
   expect(new Set(found)).toEqual(new Set([512]));
   expect(JSON.stringify(document)).not.toContain('x-shown');
 });

@@ -1,7 +1,7 @@
 // Logging in and out, over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
-import { Choice, Email, Nullable, Timestamp, Uuid } from '../../contract/wire.ts';
+import { Choice, Email, Named, Nullable, Timestamp, Uuid } from '../../contract/wire.ts';
 import { describeSession, logIn, logOut } from './accounts.service.ts';
 import {
   ChallengeToken,
@@ -76,7 +76,7 @@ export const accountRoutes = [
       returns: {
         status: 200,
         body: Type.Object({
-          session: Type.Object({
+          session: Named('Session', {
             role: Choice(['project', 'admin']),
             id: Uuid,
             email: Email,

@@ -5,12 +5,12 @@ import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, pageOf } from '../../contract/paging.ts';
 import { search } from '../../contract/project-work.ts';
 import { route } from '../../contract/route.ts';
-import { Choice, Listing, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
+import { Choice, Listing, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { readMoment } from '../../kernel/moment.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
 
-const ActorType = Choice(['admin', 'project', 'integration']);
+const ActorType = Choice(['admin', 'project', 'integration'], { 'x-name': 'ActorType' });
 const Moment = (description: string) =>
   Type.String({
     format: 'moment',
@@ -24,7 +24,7 @@ const Moment = (description: string) =>
   });
 
 const filterFields = {
-  action: Type.Optional(Choice(auditActions)),
+  action: Type.Optional(Choice(auditActions, { 'x-name': 'AuditAction' })),
   user_id: Type.Optional(Uuid),
   actor_type: Type.Optional(ActorType),
   from: Type.Optional(Moment('Rows of this moment and later.')),
@@ -41,7 +41,7 @@ const AdminQuery = Type.Object({ project_id: Type.Optional(Uuid), ...filterField
 
 const NullableText = (example: string) => Nullable(Type.String({ examples: [example] }));
 
-const AuditLog = Type.Object({
+const AuditEntry = Named('AuditEntry', {
   id: Uuid,
   project_id: Nullable(Uuid),
   actor_type: ActorType,
@@ -64,7 +64,7 @@ const AuditLog = Type.Object({
   created_at: Timestamp,
 });
 
-const Logs = Listing('logs', AuditLog);
+const Logs = Listing('logs', AuditEntry);
 
 /** Offsets that JavaScript reads and PostgreSQL refuses become UTC before they get there. */
 const instantOf = (moment: string): string => isoOf(readMoment(moment) ?? 0);

@@ -1,10 +1,10 @@
 // Files as HTTP shows them, and the metadata that a caller may set.
 import { type Static, Type } from 'typebox';
-import { Bytes, Choice, Nullable, resourceFields, Timestamp, Uuid } from '../../contract/wire.ts';
+import { Bytes, Choice, Named, Nullable, resourceFields, Timestamp, Uuid } from '../../contract/wire.ts';
 import { JobView, viewJob } from '../images/images.wire.ts';
 import type { FileRow } from './files.sql.ts';
 
-export const Visibility = Choice(['private', 'public']);
+export const Visibility = Choice(['private', 'public'], { 'x-name': 'Visibility' });
 /** Slashes at either end are dropped before the rule of 512 counts; the bound here only limits the work. */
 export const Folder = Type.String({
   maxLength: 1024,
@@ -41,7 +41,7 @@ export const SpaceFilter = Type.String({
 });
 
 /** What upload and update take alike; null clears. */
-export const FileMeta = Type.Object({
+export const FileMeta = Named('FileChange', {
   folder: Type.Optional(Nullable(Folder)),
   tags: Type.Optional(Nullable(Tags)),
   classifier: Type.Optional(Nullable(Classifier)),
@@ -90,9 +90,11 @@ const fileFields = {
   compression: Nullable(JobView),
 };
 
-export const FileView = Type.Object(fileFields);
+/** Not `File` to its readers: in a browser, that is what a form uploads. */
+export const FileView = Named('StoredFile', fileFields);
 
-export const FileDetail = Type.Object({
+/** Written out rather than as a file and something more: of `allOf`, not every generator makes one type. */
+export const FileDetail = Named('FileDetail', {
   ...fileFields,
   url: Type.String({
     description: 'Reads the file without any credential.',

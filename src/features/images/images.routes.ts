@@ -13,7 +13,7 @@ const callers = ['project', 'integration', 'user', 'space'] as const;
 const Pixels = Type.Integer({ minimum: 1, maximum: 65_535, examples: [800] });
 
 const imageFields = {
-  preset: Type.Optional(Choice(['thumbnail', 'medium', 'large', 'original'])),
+  preset: Type.Optional(Choice(['thumbnail', 'medium', 'large', 'original'], { 'x-name': 'ImagePreset' })),
   format: Type.Optional(ImageFormat),
   quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, examples: [80] })),
   width: Type.Optional(Pixels),

@@ -1,13 +1,13 @@
 // Image jobs as HTTP shows them: flat, with what is known at their stage.
 import { type Static, Type } from 'typebox';
-import { Choice, Uuid } from '../../contract/wire.ts';
+import { Choice, Named, Uuid } from '../../contract/wire.ts';
 
-export const ImageFormat = Choice(['webp', 'jpeg', 'png', 'avif']);
+export const ImageFormat = Choice(['webp', 'jpeg', 'png', 'avif'], { 'x-name': 'ImageFormat' });
 
-export const JobView = Type.Object({
+export const JobView = Named('Job', {
   job_id: Uuid,
   file_id: Uuid,
-  status: Choice(['pending', 'processing', 'done', 'failed']),
+  status: Choice(['pending', 'processing', 'done', 'failed'], { 'x-name': 'JobStatus' }),
   original_size: Type.Optional(Type.Integer({ description: 'When done.', examples: [2_400_000] })),
   compressed_size: Type.Optional(Type.Integer({ description: 'When done.', examples: [300_000] })),
   compression_ratio: Type.Optional(

@@ -4,6 +4,7 @@ import { ScopeList } from '../../contract/scope.ts';
 import { isOrigin } from '../../contract/settings.ts';
 import {
   Name,
+  Named,
   Nullable,
   RateLimitMax,
   RateLimitWindow,
@@ -24,7 +25,7 @@ const CorsOrigins = Type.Array(Origin, {
   examples: [['https://app.example.com']],
 });
 
-export const IntegrationView = Type.Object({
+export const IntegrationView = Named('Integration', {
   ...resourceFields,
   name: Nullable(Name),
   scopes: ScopeList,
@@ -37,7 +38,7 @@ export const IntegrationView = Type.Object({
   last_used_at: Nullable(Timestamp),
 });
 
-export const IntegrationInput = Type.Object({
+export const IntegrationInput = Named('NewIntegration', {
   name: Type.Optional(Nullable(Name)),
   scopes: Type.Optional(ScopeList),
   corsOrigins: Type.Optional(CorsOrigins),
@@ -46,7 +47,7 @@ export const IntegrationInput = Type.Object({
   rateLimitWindow: Type.Optional(Nullable(RateLimitWindow)),
 });
 
-export const IntegrationChange = Type.Object({
+export const IntegrationChange = Named('IntegrationChange', {
   ...IntegrationInput.properties,
   active: Type.Optional(
     Type.Boolean({

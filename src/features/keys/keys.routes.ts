@@ -5,6 +5,7 @@ import {
   ApiKey,
   Listing,
   Name,
+  Named,
   Nullable,
   Page,
   resourceFields,
@@ -13,7 +14,7 @@ import {
 } from '../../contract/wire.ts';
 import { createProjectKey, type KeyRow, listProjectKeys, revokeProjectKey } from './keys.service.ts';
 
-const KeyView = Type.Object({
+const KeyView = Named('ApiKey', {
   ...resourceFields,
   name: Nullable(Name),
   key_prefix: Type.String({

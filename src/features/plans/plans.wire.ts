@@ -1,7 +1,7 @@
 // Plans as HTTP shows them.
 import { type Static, Type } from 'typebox';
 import type { PlanFacts } from '../../contract/subject.ts';
-import { Bytes, Name, Nullable, resourceFields } from '../../contract/wire.ts';
+import { Bytes, Name, Named, Nullable, resourceFields } from '../../contract/wire.ts';
 
 const AllowedMimes = Type.Array(
   Type.String({
@@ -19,7 +19,7 @@ const Description = Type.String({ maxLength: 2000, examples: ['For small teams']
 const StorageLimit = Bytes('What one user may store; unlimited when absent or null.');
 const MaxFileSize = Bytes('The largest single file.');
 
-export const PlanView = Type.Object({
+export const PlanView = Named('Plan', {
   ...resourceFields,
   name: Name,
   description: Nullable(Description),
@@ -29,7 +29,7 @@ export const PlanView = Type.Object({
   is_default: Type.Boolean({ examples: [true] }),
 });
 
-export const NewPlan = Type.Object({
+export const NewPlan = Named('NewPlan', {
   name: Name,
   description: Type.Optional(Nullable(Description)),
   storageLimit: Type.Optional(Nullable(StorageLimit)),
@@ -37,7 +37,7 @@ export const NewPlan = Type.Object({
   allowedMimes: Type.Optional(Nullable(AllowedMimes)),
 });
 
-export const PlanChange = Type.Partial(NewPlan);
+export const PlanChange = Type.Partial(NewPlan, { 'x-name': 'PlanChange' });
 
 export type PlanChangeInput = Static<typeof PlanChange>;
 export type NewPlanInput = Static<typeof NewPlan>;

@@ -6,6 +6,7 @@ import {
   Email,
   Listing,
   Name,
+  Named,
   Nullable,
   Page,
   Password,
@@ -26,7 +27,7 @@ import {
 } from './projects.service.ts';
 import type { ProjectRow } from './projects.sql.ts';
 
-const ProjectView = Type.Object({
+const ProjectView = Named('Project', {
   ...resourceFields,
   name: Name,
   email: Email,

@@ -1,11 +1,11 @@
 // Settings of the installation, over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
-import { RateLimitMax, RateLimitWindow } from '../../contract/wire.ts';
+import { Named, RateLimitMax, RateLimitWindow } from '../../contract/wire.ts';
 import { readRate, readRetention, writeRate, writeRetention } from './settings.service.ts';
 
 const access = { actors: ['admin'] } as const;
-const Retention = Type.Object({
+const Retention = Named('AuditRetention', {
   retention_days: Type.Integer({
     minimum: 1,
     maximum: 3650,
@@ -13,7 +13,7 @@ const Retention = Type.Object({
     examples: [365],
   }),
 });
-const Rate = Type.Object({ max: RateLimitMax, window_ms: RateLimitWindow });
+const Rate = Named('RateLimit', { max: RateLimitMax, window_ms: RateLimitWindow });
 
 export const settingsRoutes = [
   route(

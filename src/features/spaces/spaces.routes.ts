@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { ScopeList } from '../../contract/scope.ts';
-import { ExternalId, Listing, Page, Password, Timestamp, Uuid } from '../../contract/wire.ts';
+import { ExternalId, Listing, Named, Page, Password, Timestamp, Uuid } from '../../contract/wire.ts';
 import {
   changeSpace,
   createSpace,
@@ -138,7 +138,7 @@ export const spaceRoutes = [
       }),
       returns: {
         status: 201,
-        body: Type.Object({
+        body: Named('SpaceToken', {
           token: Type.String({ examples: ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.c2ln'] }),
           jti: Uuid,
           space_id: Uuid,

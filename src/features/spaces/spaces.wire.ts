@@ -1,13 +1,22 @@
 // Spaces as HTTP shows them. The password goes in and never comes out.
 import { type Static, Type } from 'typebox';
 import { ScopeList } from '../../contract/scope.ts';
-import { Bytes, ExternalId, Name, Nullable, Password, resourceFields, Uuid } from '../../contract/wire.ts';
+import {
+  Bytes,
+  ExternalId,
+  Name,
+  Named,
+  Nullable,
+  Password,
+  resourceFields,
+  Uuid,
+} from '../../contract/wire.ts';
 import type { SpaceRow } from './spaces.sql.ts';
 
 const LimitBytes = Nullable(Bytes("A limit inside the owner's quota; null for none of its own."));
 export const SpacePassword = Password(4);
 
-export const SpaceView = Type.Object({
+export const SpaceView = Named('Space', {
   ...resourceFields,
   user_id: Uuid,
   external_id: ExternalId,
@@ -18,7 +27,7 @@ export const SpaceView = Type.Object({
   active: Type.Boolean({ examples: [true] }),
 });
 
-export const NewSpace = Type.Object({
+export const NewSpace = Named('NewSpace', {
   external_id: ExternalId,
   name: Name,
   scopes: Type.Optional(ScopeList),
@@ -26,7 +35,7 @@ export const NewSpace = Type.Object({
   password: Type.Optional(SpacePassword),
 });
 
-export const SpaceChange = Type.Object({
+export const SpaceChange = Named('SpaceChange', {
   name: Type.Optional(Name),
   scopes: Type.Optional(ScopeList),
   limit_bytes: Type.Optional(LimitBytes),

@@ -1,6 +1,6 @@
 // The numbers as HTTP shows them.
 import { type Static, Type } from 'typebox';
-import { Bytes, Count, Listing, Nullable, Uuid } from '../../contract/wire.ts';
+import { Bytes, Count, Listing, Named, Nullable, Uuid } from '../../contract/wire.ts';
 import { StorageSnapshot } from '../users/users.wire.ts';
 
 const counterFields = {
@@ -12,9 +12,9 @@ const counterFields = {
   bytes_in: Bytes('Bytes of the files and images stored.'),
 };
 
-export const CountersView = Type.Object(counterFields);
+export const CountersView = Named('Counters', counterFields);
 
-const Amount = Type.Object({ files: Count('Files.'), bytes: Bytes('Their size at upload.') });
+const Amount = Named('Amount', { files: Count('Files.'), bytes: Bytes('Their size at upload.') });
 
 const amountFields = {
   users: Count('End-users.'),
@@ -24,18 +24,18 @@ const amountFields = {
   private: Amount,
 };
 
-export const StorageStats = Type.Object({
+export const StorageStats = Named('StorageStats', {
   ...amountFields,
   over_quota_users: Count('Users that store more than their plan allows.'),
 });
 
-export const Overview = Type.Object({
+export const Overview = Named('ProjectOverview', {
   today: CountersView,
   last_30_days: CountersView,
   storage: StorageStats,
 });
 
-export const FileStats = Type.Object({
+export const FileStats = Named('FileStats', {
   by_mime: Type.Array(
     Type.Object({ mime_type: Type.String({ examples: ['image/png'] }), ...Amount.properties }),
     { description: 'Most files first; at most 1000 types.' },
@@ -51,17 +51,23 @@ export const FileStats = Type.Object({
   ),
 });
 
-export const RequestStats = Type.Object({
+export const RequestStats = Named('RequestStats', {
   days: Type.Array(
     Type.Object({
       date: Type.String({ format: 'date', description: 'A UTC day.', examples: ['2026-01-01'] }),
       ...counterFields,
     }),
-    { minItems: 30, maxItems: 30, description: 'Oldest first, today last, none left out.' },
+    {
+      minItems: 30,
+      maxItems: 30,
+      // Of a list of a fixed length, generators make a type with thirty places.
+      'x-shown': { minItems: undefined, maxItems: undefined },
+      description: 'Thirty of them, oldest first, today last, none left out.',
+    },
   ),
 });
 
-export const UserStats = Type.Object({
+export const UserStats = Named('UserStats', {
   user_id: Uuid,
   files: Count('Files of the user, or of the space whose token asks.'),
   bytes: Bytes('Their size at upload.'),
@@ -69,7 +75,7 @@ export const UserStats = Type.Object({
   last_30_days: CountersView,
 });
 
-export const InstallationStats = Type.Object({
+export const InstallationStats = Named('InstallationStats', {
   last_30_days: CountersView,
   storage: Type.Object(amountFields),
   projects: Count('Projects, active or not.'),
@@ -83,7 +89,7 @@ export const InstallationStats = Type.Object({
 
 export const ProjectStatsPage = Listing(
   'projects',
-  Type.Object({
+  Named('ProjectStats', {
     id: Uuid,
     name: Type.String({ examples: ['Harbour'] }),
     active: Type.Boolean({ examples: [true] }),

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { ScopeList } from '../../contract/scope.ts';
-import { Timestamp, Uuid } from '../../contract/wire.ts';
+import { Named, Timestamp, Uuid } from '../../contract/wire.ts';
 import { mintUserToken, revokeUserToken } from './tokens.service.ts';
 
 const access = { actors: ['project', 'integration'], scope: 'users:read' } as const;
@@ -21,7 +21,7 @@ export const tokenRoutes = [
       body: Type.Object({ scopes: Type.Optional(ScopeList) }),
       returns: {
         status: 201,
-        body: Type.Object({
+        body: Named('UserToken', {
           token: Type.String({ examples: ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.c2ln'] }),
           jti: Uuid,
           user_id: Uuid,

@@ -1,7 +1,7 @@
 // End-users as HTTP shows them, with what they may still store.
 import { type Static, Type } from 'typebox';
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
-import { Bytes, ExternalId, Nullable, resourceFields } from '../../contract/wire.ts';
+import { Bytes, ExternalId, Named, Nullable, resourceFields } from '../../contract/wire.ts';
 import { PlanView, viewPlan } from '../plans/plans.wire.ts';
 
 const snapshotFields = {
@@ -19,9 +19,9 @@ const snapshotFields = {
   }),
 };
 
-export const StorageSnapshot = Type.Object(snapshotFields);
+export const StorageSnapshot = Named('StorageSnapshot', snapshotFields);
 
-export const UserView = Type.Object({
+export const UserView = Named('User', {
   ...resourceFields,
   external_id: ExternalId,
   active: Type.Boolean({ examples: [true] }),
