@@ -6,6 +6,7 @@ import { type AnswerShape, isPublic, type Route } from '../contract/route.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 import { allowAnyOrigin } from './cors.ts';
 import { errorResponse, headersOf, rateHeaders, sharedHeaders, sharedResponses } from './openapi-errors.ts';
+import { guide } from './openapi-guide.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 type Json = Record<string, unknown>;
@@ -32,8 +33,7 @@ export function openApiDocument(version: string): Json {
         title: 'Pakhus',
         version,
         summary: 'Multi-tenant file storage',
-        description:
-          'Request fields are accepted in camelCase and in snake_case. Lists are paged with `limit` and `cursor`. Every error has the shape of `Error`. Every answer carries X-Request-Id, and every answer to a caller that is limited, errors included, the three X-RateLimit headers.',
+        description: guide,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: apiPrefix }],
@@ -44,13 +44,15 @@ export function openApiDocument(version: string): Json {
           bearer: {
             type: 'http',
             scheme: 'bearer',
-            description: 'An API key (pak_…), or a session, user or space token.',
+            description:
+              'An API key (pak_…), which goes before the cookie, or a session, user or space token, which comes after it.',
           },
           cookie: {
             type: 'apiKey',
             in: 'cookie',
             name: 'token',
-            description: 'The session cookie that login sets.',
+            description:
+              'The session cookie that login sets. One that is not good is 401, whatever Bearer token comes with it.',
           },
         },
         headers: sharedHeaders,

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isPublic } from '../../src/contract/route.ts';
+import { scopes } from '../../src/contract/scope.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import { endpoints } from '../../src/http/route-table.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
@@ -85,6 +86,16 @@ test('document: what has an id is a schema with a name, and every name is used',
   look([document.paths, others], '#');
   expect(inline).toEqual([]);
   expect(text).not.toContain('x-name');
+});
+
+test('document: its introduction explains every caller and every scope, and uploads show the digest they verify', () => {
+  const { info, paths } = document as { info: Json; paths: Record<string, Record<string, Json>> };
+  const explained = [...String(info.description).matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+  expect(explained).toEqual(['admin', 'project', 'integration', 'user', 'space', ...scopes]);
+  for (const kind of ['files', 'images']) {
+    const parameters = paths[`/project/users/{userId}/${kind}`]?.post?.parameters;
+    expect(parameters).toContainEqual(expect.objectContaining({ name: 'Content-Digest', in: 'header' }));
+  }
 });
 
 test('document: an example of a month of requests has its 30 days, one after the other', () => {

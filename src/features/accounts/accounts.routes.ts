@@ -26,7 +26,8 @@ export const accountRoutes = [
       method: 'POST',
       path: '/auth/login',
       summary: 'Log in as admin or project',
-      description: 'With two-factor login enabled, the answer is a challenge and no session.',
+      description:
+        'With two-factor login enabled, the answer is a challenge and no session. A 429 is for a client address after 10 calls in 15 minutes, or for an account after 20 failures in 15 minutes.',
       access: { public: true, why: 'it is how a session begins' },
       loginLimited: true,
       audit: 'auth.login',

@@ -28,10 +28,12 @@ import {
   FileView,
   Folder,
   FolderKept,
+  formRules,
   MetaPart,
   rangeHeaders,
   SignedQuery,
   SpaceFilter,
+  UploadHeaders,
   uploadFields,
   Visibility,
   viewDetail,
@@ -57,7 +59,8 @@ const FileQuery = Type.Object({
   tags: Type.Optional(
     Type.Array(Type.String({ maxLength: 2200 }), {
       maxItems: 32,
-      description: 'All of them must match; repeated or comma-separated.',
+      description:
+        'All of them must match; repeated or comma-separated, so that a tag with a comma in it cannot be asked for.',
       examples: [['paid']],
     }),
   ),
@@ -82,11 +85,11 @@ export const fileRoutes = [
       method: 'POST',
       path: '/project/users/:user/files',
       summary: 'Upload a file',
-      description:
-        'Parts may come in any order. The metadata is one `meta` part with JSON, or single fields. A space token stores into its own space.',
+      description: `A space token stores into its own space.\n\n${formRules}`,
       access: writing,
       audit: 'file.upload',
       multipart: true,
+      reads: { headers: UploadHeaders },
       body: Type.Object({ file: FilePart, meta: MetaPart, ...uploadFields }),
       returns: { status: 201, body: Type.Object({ file: FileDetail }) },
       errors: ['STORAGE_LIMIT_EXCEEDED', 'FILE_TOO_LARGE', 'MIME_NOT_ALLOWED'],

@@ -9,14 +9,16 @@ export const Visibility = Choice(['private', 'public'], { 'x-name': 'Visibility'
 export const Folder = Type.String({
   maxLength: 1024,
   'x-shown': { maxLength: 512 },
-  description: 'Like a/b/c; the root is the empty string. Slashes at either end are dropped.',
+  description:
+    'Like a/b/c; the root is the empty string. Slashes at either end are dropped. No part may be empty, `.` or `..`, and none has control characters.',
   examples: ['invoices/2026'],
 });
 export const FolderKept = Type.String({ maxLength: 512, examples: ['invoices/2026'] });
 export const Tag = Type.String({ minLength: 1, maxLength: 64, pattern: '\\S', examples: ['paid'] });
 export const Tags = Type.Array(Tag, {
   maxItems: 32,
-  description: 'Blanks around a tag are dropped, and so are repeats.',
+  description:
+    'Blanks around a tag are dropped, and so are repeats. A tag with a comma can be kept, but not be filtered for.',
   examples: [['paid', 'q1']],
 });
 export const Classifier = Type.String({ minLength: 1, maxLength: 255, examples: ['invoice'] });
@@ -24,7 +26,8 @@ const FreeJson = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: 'Any JSON object of at most 16 KiB, numbers written without exponent.',
+    description:
+      'Any JSON object of at most 16 KiB, numbers written without exponent, and of at most 32 levels. No name in it may be `__proto__`. Numbers are read as JavaScript reads them: whole ones keep all their digits up to 9007199254740991, longer ones are better sent as text.',
     examples: [{ order: 42 }],
   },
 );
@@ -54,10 +57,28 @@ export const FilePart = Type.String({ format: 'binary', examples: ['(bytes)'] })
 /** All that a form says beside it, in one part. */
 export const MetaPart = Type.Optional(
   Type.String({
-    description: 'The fields below as one JSON object.',
+    description:
+      'The fields below as one JSON object. A field that is also sent by itself counts instead of the one in here.',
     examples: ['{"folder":"invoices/2026"}'],
   }),
 );
+
+/** How a form is read, for the descriptions of the routes that take one. */
+export const formRules = `Parts may come in any order, with exactly one file among them. What is said about the file is one \`meta\` part with JSON, or single fields, or both: a single field wins over the same one in \`meta\`, and of a field that is repeated the last counts.
+
+\`tags\` as a field is a JSON array, or text with commas between the tags, and it may be repeated: all of them count. A tag with a comma in it therefore needs JSON. \`metadata\` as a field is JSON.
+
+A form has at most 64 parts beside the file, each of at most 64 KiB. Fields with names that are not known are ignored.`;
+
+export const UploadHeaders = Type.Object({
+  'Content-Digest': Type.Optional(
+    Type.String({
+      description:
+        'The SHA-256 of the file, or of the whole body, in base64 (RFC 9530). What does not fit is refused with 422; other algorithms are ignored.',
+      examples: ['sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'],
+    }),
+  ),
+});
 
 /** What a form may say beside the file itself. */
 export const uploadFields = {

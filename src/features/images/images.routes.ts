@@ -4,18 +4,35 @@ import { route } from '../../contract/route.ts';
 import { bodyValidator } from '../../contract/validation.ts';
 import { Choice, Uuid } from '../../contract/wire.ts';
 import { newId } from '../../kernel/id.ts';
+import { imagePresets } from '../../kernel/image-recipe.ts';
 import { type UploadKind, uploadFile } from '../files/files.upload.ts';
-import { FilePart, MetaPart, uploadFields } from '../files/files.wire.ts';
+import { FilePart, formRules, MetaPart, UploadHeaders, uploadFields } from '../files/files.wire.ts';
 import { commitImage, type ImageInput, readJob } from './images.service.ts';
 import { ImageFormat, JobView, viewJob } from './images.wire.ts';
 
 const callers = ['project', 'integration', 'user', 'space'] as const;
 const Pixels = Type.Integer({ minimum: 1, maximum: 65_535, examples: [800] });
 
+const presetWords = Object.entries(imagePresets).map(
+  ([name, recipe]) => `\`${name}\`: ${Object.entries(recipe).flat().join(' ')}`,
+);
+
 const imageFields = {
-  preset: Type.Optional(Choice(['thumbnail', 'medium', 'large', 'original'], { 'x-name': 'ImagePreset' })),
+  preset: Type.Optional(
+    Choice(['thumbnail', 'medium', 'large', 'original'], {
+      'x-name': 'ImagePreset',
+      description: `${presetWords.join('; ')}.`,
+    }),
+  ),
   format: Type.Optional(ImageFormat),
-  quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, examples: [80] })),
+  quality: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: 'Of no effect on png, which loses nothing.',
+      examples: [80],
+    }),
+  ),
   width: Type.Optional(Pixels),
   height: Type.Optional(Pixels),
   ...uploadFields,
@@ -39,11 +56,15 @@ export const imageRoutes = [
       method: 'POST',
       path: '/project/users/:user/images',
       summary: 'Upload an image and have it compressed',
-      description:
-        'The original is stored and usable at once; a worker replaces it. Without a preset the result is webp at quality 80. Format, quality, width and height override the preset. Images are fitted inside, never enlarged.',
+      description: `The original is stored and usable at once; a worker replaces it. Without a preset the result is webp at quality 80. Format, quality, width and height override the preset. Images are fitted inside, never enlarged.
+
+Images are read as jpeg, png, webp, gif and avif, of at most 50 million pixels unless the operator has set another number, and 65,535 a side; one that stays larger than its new format can hold (16,383 a side for webp, 16,384 for avif, 65,500 for jpeg) is refused. Every other \`image/*\`, such as svg, tiff or heic, is accepted and stored as it is: its job fails, and says why, while the file stays.
+
+${formRules}`,
       access: { actors: callers, scope: 'files:write' },
       audit: 'file.upload',
       multipart: true,
+      reads: { headers: UploadHeaders },
       body: Type.Object({ image: FilePart, meta: MetaPart, ...imageFields }),
       returns: {
         status: 202,

@@ -31,7 +31,8 @@ export const userRoutes = [
       method: 'POST',
       path: '/project/users',
       summary: 'Create a user',
-      description: 'Without planId the user gets the default plan.',
+      description:
+        'Without planId the user is put on the plan that is the default now, and stays on it when another becomes the default. A user that is made while the project has no plan is on none: it follows whichever plan is the default, until it is put on one.',
       access: { actors: ['project', 'integration'], scope: 'users:write' },
       audit: 'user.create',
       body: Type.Object({ externalId: ExternalId, planId: Type.Optional(Nullable(Uuid)) }),
