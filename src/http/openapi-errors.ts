@@ -46,9 +46,13 @@ const header = (description: string, type: 'string' | 'integer', example: unknow
   schema: { type, examples: [example] },
 });
 
-/** Whoever is limited finds these three in every answer. */
+/** Whoever is limited finds these three in every answer, but for those that come before it is counted. */
 export const rateHeaders: Json = {
-  'X-RateLimit-Limit': header('Requests in a window. Only where the caller is limited.', 'integer', 1000),
+  'X-RateLimit-Limit': header(
+    'Requests in a window. Only where the caller is limited and was counted, which it is not where its credential is not good or its origin is refused.',
+    'integer',
+    1000,
+  ),
   'X-RateLimit-Remaining': header('What is left of them.', 'integer', 998),
   'X-RateLimit-Reset': header('When the window ends, in unix seconds.', 'integer', 1_769_860_800),
 };
@@ -187,15 +191,33 @@ const sharedNames: readonly [name: string, status: number, code: ErrorCode][] = 
   ['Unavailable', 503, 'STORAGE_UNAVAILABLE'],
 ];
 
+/** Whose callers may be limited, and then find the count in it. */
+const counted = headersOf(...Object.keys(rateHeaders));
+const countedName = (name: string): string => `Counted${name}`;
+
+/** Each of them twice: the count of requests is of no concern to whoever is not counted. */
 export const sharedResponses: Json = Object.fromEntries(
-  sharedNames.map(([name, status, code]) => [name, errorAnswer(status, [code])]),
+  sharedNames.flatMap(([name, status, code]) =>
+    status === 429
+      ? [[name, errorAnswer(status, [code])]]
+      : [
+          [name, errorAnswer(status, [code])],
+          [countedName(name), errorAnswer(status, [code], counted)],
+        ],
+  ),
 );
 
 /** A reference where the answer is a shared one. */
-export function errorResponse(status: number, codes: readonly ErrorCode[], headers?: Json): Json {
+export function errorResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  { limited = false, headers }: { readonly limited?: boolean; readonly headers?: Json | undefined } = {},
+): Json {
   const [name] =
     sharedNames.find(
       ([, itsStatus, code]) => itsStatus === status && codes.length === 1 && code === codes[0],
     ) ?? [];
-  return name && !headers ? { $ref: `#/components/responses/${name}` } : errorAnswer(status, codes, headers);
+  if (name === undefined || headers)
+    return errorAnswer(status, codes, { ...(limited ? counted : {}), ...headers });
+  return { $ref: `#/components/responses/${limited && status !== 429 ? countedName(name) : name}` };
 }

@@ -73,7 +73,7 @@ A user token has no scope that its maker lacks, and loses those that the integra
 
 Below \`/project\`, the key of an integration is limited, and so is every user and every space whose token was obtained with it, each by a count of its own. The numbers are those of the integration, else of its project, else of the installation. Sessions, project keys, tokens that they obtained, and integrations in \`devMode\` are not limited.
 
-Whoever is limited finds the three X-RateLimit headers in its answers. One request too many is 429, and \`Retry-After\` says for how long.
+Whoever is limited finds the three X-RateLimit headers in its answers, errors included. A request from an origin that the integration does not allow is refused before it is counted. One request too many is 429, and \`Retry-After\` says for how long.
 
 ## Limits on logins
 

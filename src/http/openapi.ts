@@ -260,7 +260,10 @@ const errorsOf = (endpoint: Endpoint): Json =>
   Object.fromEntries(
     [...refusalsOf(endpoint)].map(([status, { codes, headers }]) => [
       status,
-      errorResponse(status, [...codes], headers && ownHeaders(headers)),
+      errorResponse(status, [...codes], {
+        limited: isLimited(endpoint.route),
+        headers: headers && ownHeaders(headers),
+      }),
     ]),
   );
 

@@ -63,6 +63,21 @@ test('document: every reference leads somewhere', () => {
   expect(lost).toEqual([]);
 });
 
+test('document: errors of routes that limit their callers list the count, others do not, and all shared ones are used', () => {
+  const { paths, components } = document as Record<string, Record<string, Record<string, Json>>>;
+  const answers = (path: string, method: string) =>
+    Object.values(
+      paths?.[path]?.[method]?.responses as Record<string, { $ref?: string; headers?: Json }>,
+    ).map(({ $ref, headers }) => headers ?? components?.responses?.[$ref?.split('/').at(-1) ?? '']?.headers);
+  const counts = (headers: unknown) => 'X-RateLimit-Remaining' in (headers as Json);
+  expect(answers('/project/users/{userId}/files', 'post').map(counts)).not.toContain(false);
+  expect(answers('/auth/login', 'post').map(counts)).not.toContain(false);
+  expect(answers('/admin/projects', 'post').map(counts)).not.toContain(true);
+  const text = JSON.stringify(paths);
+  const shared = Object.keys(components?.responses ?? {});
+  expect(shared.filter((name) => !text.includes(`"#/components/responses/${name}"`))).toEqual([]);
+});
+
 test('document: what has an id is a schema with a name, and every name is used', () => {
   const { schemas, ...others } = document.components as Record<string, Record<string, Json>>;
   const names = Object.keys(schemas ?? {});
