@@ -82,3 +82,22 @@ Whoever is limited finds the three X-RateLimit headers in its answers, errors in
 - One \`external_id\` of a space may fail 10 times in 15 minutes, whether there is such a space or not.
 
 A 429 after too many failures locks that one account or space for everybody, the right password included, until \`Retry-After\` has passed or, after wrong passwords, a new one is set. It says nothing about the caller: an integration goes on logging in to other spaces, although the X-RateLimit headers of this answer are those of the lock. A login that succeeds begins the count anew.`;
+
+/** By tag, which is what the ids of its routes begin with. */
+export const tagWords: Readonly<Record<string, string>> = {
+  health: 'Whether the service works.',
+  auth: 'Logging in and out as admin or project, passwords, and two-factor login.',
+  projects: 'The tenants, managed by the admin.',
+  settings: 'What holds for the whole installation, set by the admin.',
+  keys: 'API keys with all authority over their project.',
+  integrations: 'API keys with scopes, allowed origins and a rate limit of their own.',
+  plans: 'What users may store: how much, how large, of which types.',
+  users: 'The end-users of a project, with their plan and what they store.',
+  tokens: 'Tokens that act for one user.',
+  spaces: 'Parts of the storage of a user, with a login and a limit of their own.',
+  files: 'Uploading, finding, changing, deleting and downloading files.',
+  images: 'Images that are compressed in the background, and their jobs.',
+  stats: 'Traffic and storage in numbers.',
+  audit: 'Who did what, and when.',
+  reference: 'This document, and pages that show it.',
+};

@@ -6,7 +6,7 @@ import { type AnswerShape, isPublic, type Route } from '../contract/route.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 import { allowAnyOrigin } from './cors.ts';
 import { errorResponse, headersOf, rateHeaders, sharedHeaders, sharedResponses } from './openapi-errors.ts';
-import { guide } from './openapi-guide.ts';
+import { guide, tagWords } from './openapi-guide.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 type Json = Record<string, unknown>;
@@ -37,7 +37,10 @@ export function openApiDocument(version: string): Json {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: apiPrefix }],
-      tags: [...new Set([...endpoints.map(tagOf), pagesTag])].map((name) => ({ name })),
+      tags: [...new Set([...endpoints.map(tagOf), pagesTag])].map((name) => ({
+        name,
+        description: tagWords[name],
+      })),
       paths: { ...paths, ...pages },
       components: {
         securitySchemes: {

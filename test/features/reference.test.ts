@@ -44,6 +44,10 @@ test('openapi.json: 3.1, the server is /api/v1, and every operation has an examp
     );
   }
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  const used = new Set((operations as never as { tags: string[] }[]).flatMap(({ tags }) => tags));
+  expect(
+    new Map(body.tags.map(({ name, description }: Record<string, string>) => [name, description])),
+  ).toEqual(new Map([...used].map((tag) => [tag, expect.stringMatching(/^[A-Z].*\.$/)])));
 });
 
 test.each([
