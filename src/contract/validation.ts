@@ -18,7 +18,7 @@ function createAjv(coerceTypes: false | 'array'): Ajv {
     allErrors: true,
     strict: false,
     unicodeRegExp: true,
-    // Complaints then know the schema, and with it an example of what would do.
+    // Complaints then know the schema, and with it examples of what would do.
     verbose: true,
   });
   addFormats.default(ajv, ['email']);
@@ -128,9 +128,9 @@ const formatMessages: Readonly<Record<string, string>> = {
 /** What would do, rather than the rule that was broken where the rule is a format or a pattern. */
 function messageOf({ keyword, message = 'is not valid', params, parentSchema }: ErrorObject): string {
   if (keyword === 'format') return formatMessages[String(params.format)] ?? message;
-  const [example] = (parentSchema?.examples as unknown[] | undefined) ?? [];
-  if (keyword === 'pattern' && example !== undefined)
-    return `is not of the right form, which is that of ${JSON.stringify(example)}`;
+  const examples = (parentSchema?.examples as unknown[] | undefined) ?? [];
+  if (keyword === 'pattern' && examples.length > 0)
+    return `is not of the right form, which is that of ${examples.map((one) => JSON.stringify(one)).join(' or ')}`;
   const choices: unknown = params.allowedValue ?? params.allowedValues;
   return choices === undefined ? message : `${message}: ${JSON.stringify(choices)}`;
 }

@@ -219,6 +219,17 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       }
     });
 
+    test('files.list: what is no space is told both forms that would do', async () => {
+      const reply = await service.api.get(`${await userOf()}/files?space_id=bad`, tenant.key);
+      expect(reply.body.error.details.issues).toEqual([
+        {
+          path: 'space_id',
+          message: expect.stringMatching(/form, which is that of "none" or "[0-9a-f-]{36}"$/),
+          code: 'pattern',
+        },
+      ]);
+    });
+
     test('files.list: a cursor that was changed, of another list, user or tenant is 400', async () => {
       const [path, sibling] = [await userOf(), await userOf()];
       const spaceId = await spaceOf(path);

@@ -40,7 +40,7 @@ export const Sha256 = Type.String({
 export const SpaceFilter = Type.String({
   pattern: '^(none|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$',
   description: "A space, or `none` for the files at the user's own level.",
-  examples: ['none'],
+  examples: ['none', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'],
 });
 
 /** What upload and update take alike; null clears. */
