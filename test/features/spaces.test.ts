@@ -1,4 +1,5 @@
 // Spaces: their management, their logins and single sessions, and what their tokens are confined to.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
@@ -447,10 +448,10 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       const twin = { ...mine.owner, path: `/project/users/ext/${mine.owner.externalId}` };
       for (const owner of [mine.owner, twin])
         expect((await put(owner, token)).body.file.space_id).toBe(mine.id);
-      expect((await put(mine.owner, token, { meta: { space_id: mine.id } })).status).toBe(201);
-      const foreign = await put(mine.owner, token, { meta: { space_id: other.id } });
-      expect([201, 404]).toContain(foreign.status);
-      if (foreign.status === 201) expect(foreign.body.file.space_id).toBe(mine.id);
+      for (const said of [mine.id, other.id, randomUUID(), null]) {
+        const stored = await put(mine.owner, token, { meta: { space_id: said } });
+        expect([stored.status, stored.body.file.space_id], `${said}`).toEqual([201, mine.id]);
+      }
       expect((await service.api.get(other.at, tenant.key)).body.space.used_bytes).toBe(0);
     });
 
