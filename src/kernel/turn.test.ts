@@ -18,19 +18,31 @@ describe('the end of a turn', () => {
     expect(ran).toHaveLength(3);
   });
 
-  it('runs the rest when one throws', async () => {
-    const thrown = new Promise((resolve) => process.once('uncaughtException', resolve));
-    const others = process.listeners('uncaughtException').slice(0, -1);
-    for (const other of others) process.off('uncaughtException', other);
-    const rest = new Promise<string>((resolve) => {
+  it('runs the rest, once and in order, when one throws, and does not keep the error to itself', async () => {
+    const others = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    const thrown: unknown[] = [];
+    process.on('uncaughtException', (error) => thrown.push(error));
+    try {
+      const ran: string[] = [];
+      atEndOfTurn(() => ran.push('before'));
       atEndOfTurn(() => {
-        throw new Error('of the first');
+        throw new Error('of the second');
       });
-      atEndOfTurn(() => resolve('ran'));
-    });
-    expect(await rest).toBe('ran');
-    expect(await thrown).toMatchObject({ message: 'of the first' });
-    for (const other of others) process.on('uncaughtException', other);
+      atEndOfTurn(() => ran.push('after'));
+      await new Promise<void>((resolve) => {
+        atEndOfTurn(() => {
+          ran.push('last');
+          resolve();
+        });
+      });
+      await nextTurn();
+      expect(ran).toEqual(['before', 'after', 'last']);
+      expect(thrown).toMatchObject([{ message: 'of the second' }]);
+    } finally {
+      process.removeAllListeners('uncaughtException');
+      for (const other of others) process.on('uncaughtException', other);
+    }
   });
 });
 
