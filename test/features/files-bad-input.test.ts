@@ -283,6 +283,17 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         ],
       });
 
+    /** Whoever asks for a place for this project has to wait: whoever came before has taken its own. */
+    const untilNoPlaceIsLeft = (at: Target) =>
+      until('no place is left', async () => {
+        const asking = new AbortController();
+        const entering = service.pakhus.deps.uploads.enter(at.id, asking.signal);
+        setImmediate(() => asking.abort());
+        const leave = await entering.catch(() => null);
+        leave?.();
+        return leave === null;
+      });
+
     // The store has no part in it, and it takes its time.
     if (store.name === 'disk')
       test('files.upload: who waits for a place among slow clients is not taken for slow itself', async () => {
@@ -296,8 +307,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
           return Promise.all(slow.map((client) => client.write(some)));
         };
         await sendSome();
-        // Until each of them has taken its place.
-        await delay(1_000);
+        await untilNoPlaceIsLeft(at);
         const waiting = await begin(at, form.length);
         await waiting.write(form.subarray(0, 5_000));
         // Enough for the first 20 seconds, through which the other waits.
@@ -318,8 +328,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       const large = formOf(partsOf(bytesOf(100_000)));
       const holders = await Promise.all(Array.from({ length: 64 }, () => begin(at, large.length)));
       await Promise.all(holders.map((client) => client.write(large.subarray(0, 5_000))));
-      // Until each of them has taken its place.
-      await delay(1_000);
+      await untilNoPlaceIsLeft(at);
       const small = formOf(partsOf(bytesOf(1_000)));
       const waiting = await Promise.all(Array.from({ length: 70 }, () => begin(at, small.length)));
       await Promise.all(waiting.map((client) => client.write(small)));
