@@ -32,10 +32,14 @@ export interface TestPakhus {
   stop(): Promise<void>;
 }
 
-export async function startTestPakhus(environment: Record<string, string> = {}): Promise<TestPakhus> {
+/** `hear` gets the lines of the log, which otherwise go to stdout. */
+export async function startTestPakhus(
+  environment: Record<string, string> = {},
+  hear?: (lines: string) => void,
+): Promise<TestPakhus> {
   const database = await freshDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-'));
-  const started = await startInstance(database.url, dataDir, environment);
+  const started = await startInstance(database.url, dataDir, environment, hear);
   return {
     ...started,
     stop: async () => {
@@ -50,6 +54,7 @@ async function startInstance(
   databaseUrl: string,
   dataDir: string,
   environment: Record<string, string>,
+  hear?: (lines: string) => void,
 ): Promise<TestPakhus> {
   let offsetMs = 0;
   const { settings } = readConfig({
@@ -62,7 +67,7 @@ async function startInstance(
   });
   const pakhus = await startPakhus({
     settings,
-    log: createLogger(settings.LOG_LEVEL),
+    log: createLogger(settings.LOG_LEVEL, hear && { write: hear }),
     clock: () => Date.now() + offsetMs,
     imageChildPath: join(dist, 'platform/images/image-child.js'),
   });
@@ -76,7 +81,7 @@ async function startInstance(
     advance: (milliseconds) => {
       offsetMs += milliseconds;
     },
-    another: (more = {}) => startInstance(databaseUrl, dataDir, { ...environment, ...more }),
+    another: (more = {}) => startInstance(databaseUrl, dataDir, { ...environment, ...more }, hear),
     stop: () => pakhus.stop(),
   };
 }
