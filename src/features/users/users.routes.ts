@@ -109,6 +109,8 @@ export const userRoutes = [
       method: 'GET',
       path: '/project/users/:user/storage',
       summary: 'What a user stores and may still store',
+      description:
+        'Of the user as a whole, also with a space token: the figures of its space are in `GET …/stats`.',
       access: { actors: ['project', 'integration', 'user', 'space'], scope: 'users:read' },
       audit: null,
       returns: { status: 200, body: StorageSnapshot },
