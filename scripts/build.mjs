@@ -1,24 +1,36 @@
 // Compiles src/ into dist/ when anything in it is newer than the last build.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const stamp = join(root, 'dist', '.built');
+const dist = join(root, 'dist');
+const stamp = join(dist, '.built');
+const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 
 export function buildIfStale() {
-  // An installation without sources has nothing to build from.
-  if (!existsSync(join(root, 'src')) || !isStale()) return;
+  // An installation without sources has nothing to build from, and one without the compiler nothing to build with.
+  if (!existsSync(join(root, 'src')) || !existsSync(tsc) || !isStale()) return;
   const startedAt = new Date();
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  // Aside: whatever fails, what was built before is still there, for a service that runs from it as well.
+  const aside = `dist.${process.pid}`;
+  const buildInfo = join(aside, '.tsbuildinfo');
   // Types are the business of `npm run check`: checking them here would make the first start six times as long.
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--noCheck'], {
-    cwd: root,
-    stdio: 'inherit',
-  });
-  if (status !== 0) throw new Error('The build failed');
+  const { status } = spawnSync(
+    process.execPath,
+    [tsc, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', aside, '--tsBuildInfoFile', buildInfo],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  );
+  if (status !== 0) {
+    rmSync(join(root, aside), { recursive: true, force: true });
+    throw new Error('The build failed');
+  }
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(join(root, aside), dist);
   writeFileSync(stamp, '');
   utimesSync(stamp, startedAt, startedAt);
 }

@@ -1,5 +1,6 @@
 // The composition root: from settings to the running service, and back down again. Adapters are made here
 // and nowhere else; those that few installations need are loaded only there, for the sake of a quick start.
+import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +21,7 @@ import { type Schedule, startSchedule } from './jobs/schedule.ts';
 import { queuesOf, startWorkers } from './jobs/worker.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { cursorCodec } from './kernel/cursor.ts';
+import { reasonOf } from './kernel/error.ts';
 import { createSealer, type Sealer } from './kernel/sealed.ts';
 import { deriveKey, randomToken } from './kernel/secret.ts';
 import { createAdmission } from './platform/admission.ts';
@@ -99,12 +101,14 @@ async function build(
   { settings, log, clock = systemClock, imageChildPath, onAdminCreated, signal }: StartOptions,
   undo: Undo[],
 ): Promise<Omit<Pakhus, 'stop'>> {
-  await mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 });
+  await naming('DATA_DIR', mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 }));
   const jwtSecret =
     settings.JWT_SECRET ??
     (await secretFromFile(join(settings.DATA_DIR, 'secrets', 'jwt'), () => randomToken(48)));
   const passwords = createPasswords();
-  const db = await openMigratedDatabase(settings, log, undo, signal);
+  const db = await openConfiguredDatabase(settings, log, undo, signal);
+  const applied = await migrate(db, log, signal);
+  if (applied.length > 0) log.info({ applied }, 'database migrated');
   const newAdminPassword = await ensureAdmin(
     db,
     await passwords,
@@ -115,6 +119,7 @@ async function build(
   const redis = settings.REDIS_URL === null ? null : await openSharedRedis(settings.REDIS_URL, log, undo);
   const downloadKeys = keysFor('download', jwtSecret, settings);
   const metrics = createMetrics();
+  await warnOfMissingObjects(db, settings, log);
   const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, undo), metrics);
   const images = createImageEngine({
     concurrency: settings.IMAGE_CONCURRENCY ?? availableParallelism(),
@@ -170,7 +175,8 @@ async function build(
   const server = settings.ROLE === 'worker' ? null : createHttpServer(deps);
   // Both at once: either may wait for somebody who is silent, and the rest needs some of the time.
   undo.push(async () => void (await Promise.all([server?.close(), schedule?.stop()])));
-  const address = (await server?.listen(settings.HOST, settings.PORT)) ?? null;
+  const listening = server && naming('HOST and PORT', server.listen(settings.HOST, settings.PORT));
+  const address = await listening;
   const metricsUrl =
     settings.METRICS_PORT === null ? null : await exposeMetrics(deps, settings.METRICS_PORT, undo);
   const baseUrl = address && `${settings.PUBLIC_URL ?? address}${apiPrefix}`;
@@ -185,13 +191,13 @@ async function exposeMetrics(
   const unwatch = watchProcess(metrics);
   undo.push(async () => unwatch());
   registerGauges(metrics, db);
-  const server = await startMetricsServer(metrics, settings.HOST, port);
+  const server = await naming('HOST and METRICS_PORT', startMetricsServer(metrics, settings.HOST, port));
   undo.push(() => server.close());
   log.info({ address: server.url }, 'metrics are served');
   return server.url;
 }
 
-export async function openMigratedDatabase(
+export async function openConfiguredDatabase(
   settings: Settings,
   log: Logger,
   undo: Undo[],
@@ -207,10 +213,14 @@ export async function openMigratedDatabase(
   undo.push(() => db.close());
   await untilReachable(db, log, signal);
   await refuseOldServer(db);
-  const applied = await migrate(db);
-  if (applied.length > 0) log.info({ applied }, 'database migrated');
   return db;
 }
+
+/** Says which variable is to be looked at when what it names cannot be used. */
+const naming = <Result>(variables: string, work: Promise<Result>): Promise<Result> =>
+  work.catch((error: unknown) => {
+    throw new Error(`${variables} cannot be used as set`, { cause: error });
+  });
 
 const reachableWithinMs = 30_000;
 
@@ -222,7 +232,7 @@ async function untilReachable(db: Database, log: Logger, signal?: AbortSignal): 
       await db.query(sql`select 1`);
       return;
     } catch (error) {
-      const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
+      const reason = reasonOf((error as Error).cause ?? error);
       if (Date.now() + waitMs > giveUpAt) {
         throw new Error(
           `The database did not answer for ${reachableWithinMs / 1000} s (${reason}): check DATABASE_URL and the server`,
@@ -247,6 +257,17 @@ async function refuseOldServer(db: Database): Promise<void> {
 /** So many uploads are read at once, each with a bounded piece of memory; a project leaves some to the others. */
 const uploadPlaces = { places: 80, placesOfOne: 64, waitMaxMs: 30_000 };
 
+/** Where the disk of the objects is not mounted, a folder in its place would be made, and look like a store. */
+async function warnOfMissingObjects(db: Database, settings: Settings, log: Logger): Promise<void> {
+  const folder = objectsFolder(settings);
+  if (settings.S3_BUCKET !== null || existsSync(folder)) return;
+  const [file] = await db.query(sql`select from files limit 1`);
+  if (file)
+    log.warn({ folder }, 'the database has files, but their folder is not there: is its disk mounted?');
+}
+
+const objectsFolder = ({ DATA_DIR }: Settings): string => join(DATA_DIR, 'objects');
+
 async function openObjects(
   settings: Settings,
   downloadSecret: Buffer,
@@ -256,7 +277,7 @@ async function openObjects(
   const objects =
     settings.S3_BUCKET === null
       ? createDiskStore({
-          root: join(settings.DATA_DIR, 'objects'),
+          root: objectsFolder(settings),
           signingSecret: downloadSecret,
           urlPath: `${apiPrefix}/objects`,
           clock,

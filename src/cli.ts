@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openMigratedDatabase, type Undo, undoAll } from './app.ts';
+import { openConfiguredDatabase, type Undo, undoAll } from './app.ts';
 import { helpText, readConfig } from './config.ts';
 import type { Settings } from './contract/settings.ts';
 import {
@@ -12,6 +12,8 @@ import {
   OperatorError,
   resetByOperator,
 } from './features/accounts/accounts.operator.ts';
+import { reasonOf } from './kernel/error.ts';
+import { isMigrated } from './platform/db/migrate.ts';
 import type { Database } from './platform/db/postgres.ts';
 import { createLogger } from './platform/log.ts';
 import { createPasswords } from './platform/passwords.ts';
@@ -68,7 +70,7 @@ export async function runCommand(
     await onDatabase(settings, (db) => parsed.command(db, parsed.email, terminal));
     return succeeded;
   } catch (error) {
-    terminal.complain(error instanceof Error ? error.message : String(error));
+    terminal.complain(reasonOf(error));
     return failed;
   }
 }
@@ -93,7 +95,12 @@ async function onDatabase(settings: Settings, work: (db: Database) => Promise<vo
   refuseMissingDatabase(settings);
   const undo: Undo[] = [];
   try {
-    await work(await openMigratedDatabase(settings, createLogger('silent'), undo));
+    const db = await openConfiguredDatabase(settings, createLogger('silent'), undo);
+    if (!(await isMigrated(db)))
+      throw new OperatorError(
+        'The database is not one of this release: check DATABASE_URL, or start this release of the service first',
+      );
+    await work(db);
   } finally {
     await undoAll(undo);
   }

@@ -3,6 +3,7 @@
 import { type Pakhus, startPakhus } from './app.ts';
 import { runCommand } from './cli.ts';
 import { ConfigError, readConfig } from './config.ts';
+import { reasonOf } from './kernel/error.ts';
 import { keepRequestsYoung } from './platform/heap.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 
@@ -38,7 +39,7 @@ async function serve(): Promise<void> {
   });
   // Before it is ready: whoever changes their mind meanwhile gets an orderly stop, too. A signal may come twice, as
   // one to the whole group does that npm hands on as well: the second must not end what the first has begun.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => {
       if (stopping.signal.aborted) return;
       stopping.abort();
@@ -77,11 +78,14 @@ function stopOnSignal(signal: string, starting: Promise<Pakhus>, log: Logger): v
     );
 }
 
+/** Where something came from is for whoever looks for it. */
+const isDebugged = (): boolean => /^(debug|trace)$/.test(process.env.LOG_LEVEL ?? '');
+
 main().catch((error: unknown) => {
   complain(
     error instanceof ConfigError
       ? error.message
-      : `Pakhus could not start: ${(error as Error).stack ?? error}`,
+      : `Pakhus could not start: ${isDebugged() ? (error as Error).stack : reasonOf(error)}`,
   );
   process.exit(1);
 });

@@ -37,11 +37,13 @@ async function repeat(deps: Deps, task: PeriodicTask, stopping: AbortSignal): Pr
   }
 }
 
+/** What is due later than it would be from now on was put off by another interval, or by a clock that was ahead. */
 async function claim(deps: Deps, task: PeriodicTask): Promise<boolean> {
   const seconds = task.everySeconds(deps);
   const claimed = await deps.db.query(sql`
     insert into schedules (name, due_at) values (${task.name}, now() + make_interval(secs => ${seconds}))
-    on conflict (name) do update set due_at = excluded.due_at where schedules.due_at <= now()
+    on conflict (name) do update set due_at = excluded.due_at
+      where schedules.due_at <= now() or schedules.due_at > excluded.due_at
     returning name`);
   return claimed.length > 0;
 }

@@ -50,6 +50,15 @@ export class PakhusError extends Error {
   }
 }
 
+/** What went wrong, down to the first cause, in one line: for operators, never for callers. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // Several addresses of a host were tried in vain: the error itself says nothing then.
+  const inner = error.cause ?? (error instanceof AggregateError ? error.errors[0] : undefined);
+  if (inner === undefined) return error.message || error.name;
+  return error.message ? `${error.message} (${reasonOf(inner)})` : reasonOf(inner);
+}
+
 /** A mistake in a body (422) or in a path, query or header parameter (400). */
 export function invalid(status: 400 | 422, issues: readonly Issue[]): PakhusError {
   const first = issues[0];

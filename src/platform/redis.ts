@@ -14,6 +14,14 @@ export function openRedis(url: string, log: Logger): RedisClient {
     connectTimeout: 2_000,
     retryStrategy: (tries) => Math.min(100 * tries, 2_000),
   });
-  redis.on('error', (error) => log.debug({ err: error }, 'Redis'));
+  // Once for every time that it goes away: it tries again every two seconds.
+  let told = false;
+  redis.on('error', (error) => {
+    if (!told) log.warn({ reason: error.message }, 'Redis is not reachable');
+    told = true;
+  });
+  redis.on('ready', () => {
+    told = false;
+  });
   return redis;
 }

@@ -9,12 +9,15 @@ export async function secretFromFile(path: string, make: () => string): Promise<
   if (existing !== null) return existing.trim();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${newId()}`;
-  await writeFile(draft, `${make()}\n`, { mode: 0o600, flush: true });
-  // A link, unlike a rename, fails where another process was quicker.
-  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  await rm(draft);
+  try {
+    await writeFile(draft, `${make()}\n`, { mode: 0o600, flush: true });
+    // A link, unlike a rename, fails where another process was quicker.
+    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
   return (await readFile(path, 'utf8')).trim();
 }
 

@@ -34,6 +34,16 @@ test('memory: keys that a stranger invents push out none of another kind', async
   expect((await limiter.consume('account:a', policy)).allowed).toBe(false);
 });
 
+test('memory: a clock that is set back locks nobody out for longer than a window lasts', async () => {
+  let now = 6 * 3_600_000;
+  const limiter = memoryLimiter(() => now);
+  const policy = { max: 1, windowMs: 2_000 };
+  await limiter.consume('key:a', policy);
+  now = 0;
+  expect(await limiter.consume('key:a', policy)).toMatchObject({ allowed: true, resetAtMs: 2_000 });
+  expect((await limiter.consume('key:a', policy)).allowed).toBe(false);
+});
+
 const redisUrl = process.env.TEST_REDIS_URL;
 if (!redisUrl) console.log('SKIPPED redis limiter: TEST_REDIS_URL is not set');
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answer, challengeOf, codeOf, guard } from '../support/accounts.ts';
 import { apiOf } from '../support/api.ts';
-import { rowsOf } from '../support/database.ts';
+import { rowsOf, withDatabase } from '../support/database.ts';
 import { dist } from '../support/dist.ts';
 import { adminEmail, adminPassword, startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { adminSession, createTenant, logIn, sessionOf } from '../support/tenants.ts';
@@ -115,6 +115,18 @@ describe('on the database of a running service', () => {
     const { code, said, complained } = await pakhus('admin disable-2fa --email no@body.example', environment);
     expect([code, said]).toEqual([1, '']);
     expect(complained).toBe('There is no account with the e-mail no@body.example\n');
+  });
+
+  test('a database that is none of ours stays as it is, and is named', async () => {
+    const empty = withDatabase(service.databaseUrl, 'postgres');
+    const tables = `select from pg_tables where schemaname = 'public'`;
+    const before = await rowsOf(empty, tables);
+    const { code, complained } = await pakhus('admin reset-password', {
+      ...environment,
+      DATABASE_URL: empty,
+    });
+    expect([code, complained]).toEqual([1, expect.stringMatching(/DATABASE_URL/)]);
+    expect(await rowsOf(empty, tables)).toEqual(before);
   });
 
   test('with several admins, one has to be named', async () => {

@@ -27,11 +27,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     : await embeddedServer();
   const template = `pakhus_template_${process.pid}`;
   await onServer(server.url, `create database ${template}`);
-  const db = openDatabase({
-    connection: { connectionString: withDatabase(server.url, template) },
-    log: createLogger('silent'),
-  });
-  await migrate(db);
+  const log = createLogger('silent');
+  const db = openDatabase({ connection: { connectionString: withDatabase(server.url, template) }, log });
+  await migrate(db, log);
   await db.close();
   project.provide('databaseServer', server.url);
   project.provide('templateDatabase', template);

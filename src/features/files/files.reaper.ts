@@ -47,7 +47,13 @@ async function reapShelf(deps: Deps, shelf: Shelf, claimed: readonly DoomedRow[]
       orphans.filter((key) => !kept.has(key)),
     ),
   );
-  if (kept.size > 0) await deps.db.query(postponeClaimed(shelf, [...kept]));
+  if (kept.size > 0) {
+    await deps.db.query(postponeClaimed(shelf, [...kept]));
+    deps.log.warn(
+      { objects: kept.size, shelf },
+      'the store keeps objects that should go; they will be tried again',
+    );
+  }
   return orphans.length - kept.size;
 }
 
@@ -65,10 +71,7 @@ export async function deleteOrphans(
   try {
     return await deps.objects.deleteMany(shelf, keys);
   } catch (error) {
-    deps.log.warn(
-      { err: error, objects: keys.length },
-      'the store does not delete; orphans will be tried again',
-    );
+    deps.log.warn({ err: error, objects: keys.length }, 'the store does not delete');
     return keys;
   }
 }

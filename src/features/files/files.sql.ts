@@ -294,18 +294,19 @@ export const findSpaceOfUser = (projectId: string, userId: string, spaceId: stri
 
 export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
   select outcome, stored_at from store_file(
-    row(${file.id}::uuid, ${file.project_id}::uuid, ${file.user_id}::uuid, ${file.space_id}::uuid, ${file.name}::text,
-      ${file.size}::bigint, ${file.mime_type}::text, ${file.storage_key}::text, ${file.folder}::text,
-      ${file.tags}::text[], ${file.classifier}::text, ${JSON.stringify(file.metadata)}::jsonb,
-      ${file.visibility}::text, ${file.shelf}::text, decode(${file.sha256}, 'hex'), now(), now())::files,
+    jsonb_populate_record(null::files, ${JSON.stringify(columnsOf(file))}::jsonb
+      || jsonb_build_object('created_at', now(), 'updated_at', now())),
     ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 
 /** Many in one transaction, each with an outcome of its own; 'passed over' are those that would have to wait. */
 export const storeFiles = (commits: readonly { file: NewFile; audit: AuditStamp }[]): Sql => sql`
   select outcome, stored_at from store_files(${JSON.stringify(commits.map(batchEntry))}::jsonb) order by number`;
 
+/** By their names: a release that has added a column must not break the one before it, which still runs. */
+const columnsOf = (file: NewFile) => ({ ...file, sha256: `\\x${file.sha256}` });
+
 const batchEntry = ({ file, audit }: { file: NewFile; audit: AuditStamp }) => ({
-  file: { ...file, sha256: `\\x${file.sha256}` },
+  file: columnsOf(file),
   actor_type: audit.actorType,
   actor_id: audit.actorId,
   actor_key_id: audit.actorKeyId,

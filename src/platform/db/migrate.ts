@@ -1,19 +1,38 @@
 // Forward-only migrations. An advisory lock lets any number of instances start at once: one migrates, the
 // others wait and find nothing to do. Each file commits together with the note that it has been applied.
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Logger } from '../log.ts';
 import { type Database, endlessPatience, type Queryable } from './postgres.ts';
 import { type Sql, sql } from './sql.ts';
 
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url));
 const lockKey = 7_256_487;
 
+const againMs = 2_000;
+
 /** Applies what is missing and resolves to the names of the files that it applied. */
-export async function migrate(db: Database): Promise<string[]> {
+export async function migrate(db: Database, log: Logger, signal?: AbortSignal): Promise<string[]> {
+  for (;;) {
+    try {
+      return await migrateAtOnce(db);
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      log.warn({}, 'somebody uses a table that is to be migrated: trying again');
+      await delay(againMs, undefined, { signal });
+    }
+  }
+}
+
+/** What comes first waits for as long as it takes another instance to migrate. */
+async function migrateAtOnce(db: Database): Promise<string[]> {
   const files = await migrationFiles();
   return db.transaction(async (tx) => {
     await tx.query(endlessPatience);
     await tx.query(sql`select pg_advisory_xact_lock(${lockKey})`);
+    // While a migration waits for a table, everybody else waits behind it: rather it comes back.
+    await tx.query(sql`set local lock_timeout = '3s'`);
     await tx.query(sql`create table if not exists migrations
       (name text primary key, applied_at timestamptz not null default now())`);
     const applied = await appliedNames(tx);
@@ -36,6 +55,20 @@ async function appliedNames(tx: Queryable): Promise<Set<string>> {
   const rows = await tx.query<{ name: string }>(sql`select name from migrations`);
   return new Set(rows.map((row) => row.name));
 }
+
+/** Whether the database is one of this release, with nothing to be migrated. */
+export async function isMigrated(db: Queryable): Promise<boolean> {
+  const [found] = await db.query<{ there: boolean }>(
+    sql`select to_regclass('migrations') is not null as there`,
+  );
+  if (!found?.there) return false;
+  const applied = await appliedNames(db);
+  const files = await migrationFiles();
+  return applied.size === files.length && files.every((name) => applied.has(name));
+}
+
+const isLockTimeout = (error: unknown): boolean =>
+  ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';
 
 /** Going back to an older release would run code that does not know the tables it finds. */
 function refuseNewerDatabase(applied: ReadonlySet<string>, files: readonly string[]): void {

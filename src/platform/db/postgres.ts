@@ -211,6 +211,12 @@ interface OpenLane {
 /** Whatever is behind a read on its lane waits for it, so none may take longer than this. */
 const readPatienceMs = 30_000;
 
+/**
+ * For the server to give up when we do. One that went on waiting for an operator's lock on a table would keep its
+ * connection, beside the new one that we open, until there are no more.
+ */
+const laneLimits = `set lock_timeout = '2s'; set statement_timeout = ${readPatienceMs}`;
+
 /** One pipelined connection that is opened when first needed and again after it was lost. */
 function pipelinedLane(options: pg.ClientConfig, log: Logger, silence: SilenceWatch): Lane {
   let opening: Promise<OpenLane> | null = null;
@@ -231,6 +237,7 @@ function pipelinedLane(options: pg.ClientConfig, log: Logger, silence: SilenceWa
     client.on('end', forgetThis);
     await explained(() => client.connect());
     await prepareSession(client);
+    await client.query(laneLimits).catch(() => undefined);
     open = { client, line: silence.watch(client.connection.stream, readPatienceMs) };
     return open;
   };

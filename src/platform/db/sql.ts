@@ -1,5 +1,6 @@
 // SQL as a tagged template. Every interpolation is a parameter, except another piece of SQL, which is
 // spliced in with its own parameters. Statements are prepared under a name that follows from their text.
+import { hash } from 'node:crypto';
 
 /** A class, so that a piece is told from a parameter by one look. */
 export class Sql {
@@ -85,7 +86,8 @@ function textOf(strings: readonly string[], values: readonly unknown[]): string 
 function prepare(text: string): Prepared {
   let prepared = preparedByText.get(text);
   if (!prepared) {
-    prepared = { text, name: `pakhus_${preparedByText.size}` };
+    // By its text: behind a pooler that shares connections, a name must not mean two statements.
+    prepared = { text, name: `pakhus_${hash('sha1', text, 'hex').slice(0, 20)}` };
     preparedByText.set(text, prepared);
   }
   return prepared;

@@ -27,7 +27,8 @@ export function memoryLimiter(clock: Clock): Limiter {
       const now = clock();
       const windows = windowsLike(key);
       let window = windows.get(key);
-      if (!window || window.resetAtMs <= now) {
+      // One that ends later than a window lasts began before the clock was set back.
+      if (!window || window.resetAtMs <= now || window.resetAtMs > now + policy.windowMs) {
         if (windows.size >= windowsMax) makeRoom(windows, now);
         // Deleted first, so that the map stays in the order in which windows began.
         windows.delete(key);
