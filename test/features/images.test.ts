@@ -31,7 +31,7 @@ let tenant: Tenant;
 let user: { id: string; externalId: string };
 
 beforeAll(async () => {
-  service = await startTestPakhus({ IMAGE_TIMEOUT_SECONDS: '20' });
+  service = await startTestPakhus({ IMAGE_TIMEOUT_SECONDS: '8' });
   admin = await adminSession(service.api);
   tenant = await createTenant(service.api, admin);
   user = await createUser(service.api, tenant.key);
