@@ -175,8 +175,7 @@ async function build(
   const server = settings.ROLE === 'worker' ? null : createHttpServer(deps);
   // Both at once: either may wait for somebody who is silent, and the rest needs some of the time.
   undo.push(async () => void (await Promise.all([server?.close(), schedule?.stop()])));
-  const listening = server && naming('HOST and PORT', server.listen(settings.HOST, settings.PORT));
-  const address = await listening;
+  const address = server && (await naming('HOST and PORT', server.listen(settings.HOST, settings.PORT)));
   const metricsUrl =
     settings.METRICS_PORT === null ? null : await exposeMetrics(deps, settings.METRICS_PORT, undo);
   const baseUrl = address && `${settings.PUBLIC_URL ?? address}${apiPrefix}`;

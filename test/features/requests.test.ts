@@ -157,45 +157,43 @@ test.each(['.', '..', '', 'a\u0001'])('externalId %j is 422', async (externalId)
   expect((await service.api.post('/project/users', tenant.key, { externalId })).status).toBe(422);
 });
 
-test('requests that were sent ahead of their answers are worked on in their order', async () => {
-  const { hostname, port, pathname } = new URL(service.baseUrl);
+/** The statuses of what was sent on one connection in one go, once there are so many. */
+async function statusesOf(sent: string, count: number): Promise<number[]> {
+  const { hostname, port } = new URL(service.baseUrl);
   const socket = connect(Number(port), hostname);
+  socket.write(sent);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const statuses = () => [...text.matchAll(/HTTP\/1.1 (\d{3})/g)].map(([, status]) => Number(status));
+  await until('every request to be answered', async () => statuses().length === count);
+  socket.destroy();
+  return statuses();
+}
+
+test('requests that were sent ahead of their answers are worked on in their order', async () => {
+  const { pathname } = new URL(service.baseUrl);
   const lines = (method: string, at: string, body = '') =>
     `${method} ${pathname}${at} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const read = lines('GET', '/project/users/ext/ahead');
-  socket.write(
-    [
-      read,
-      lines('GET', '/nope'),
-      lines('POST', '/project/users', '{"externalId":"ahead"}'),
-      ...Array.from({ length: 20 }, () => read),
-      lines('DELETE', '/project/users/ext/ahead'),
-      read,
-    ].join(''),
-  );
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk;
-  });
-  const statuses = () => [...text.matchAll(/HTTP\/1.1 (\d{3})/g)].map(([, status]) => Number(status));
-  await until('every request to be answered', async () => statuses().length === 25);
-  socket.destroy();
-  expect(statuses()).toEqual([404, 404, 201, ...Array<number>(20).fill(200), 204, 404]);
+  const sent = [
+    read,
+    lines('GET', '/nope'),
+    lines('POST', '/project/users', '{"externalId":"ahead"}'),
+    ...Array.from({ length: 20 }, () => read),
+    lines('DELETE', '/project/users/ext/ahead'),
+    read,
+  ].join('');
+  expect(await statusesOf(sent, 25)).toEqual([404, 404, 201, ...Array<number>(20).fill(200), 204, 404]);
 });
 
 test('of requests far ahead of their answers, some are done and the rest told to wait', async () => {
-  const { hostname, port, pathname } = new URL(service.baseUrl);
-  const socket = connect(Number(port), hostname);
-  socket.write(`GET ${pathname}/project/plans HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(1000));
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk;
-  });
-  const statuses = () => [...text.matchAll(/HTTP\/1.1 (\d{3})/g)].map(([, status]) => Number(status));
-  await until('every request to be answered', async () => statuses().length === 1000);
-  socket.destroy();
-  expect(statuses().slice(0, 65)).toEqual(Array(65).fill(401));
-  expect(new Set(statuses())).toEqual(new Set([401, 429]));
+  const { pathname } = new URL(service.baseUrl);
+  const sent = `GET ${pathname}/project/plans HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(1000);
+  const statuses = await statusesOf(sent, 1000);
+  expect(statuses.slice(0, 65)).toEqual(Array(65).fill(401));
+  expect(new Set(statuses)).toEqual(new Set([401, 429]));
 });
 
 test('large bodies of strangers that never end keep nobody else out, and get their turn', async () => {

@@ -178,9 +178,9 @@ export const postponeClaimed = (shelf: Shelf, keys: readonly string[]): Sql => s
 /**
  * The copy that a move is about to make, if the file still is to be moved: a row that was read a while ago may be of
  * before another move, and to copy again would undo what has been done to the object since. One mover at a time, and
- * none while the reaper is busy there. Where the
- * reaper has failed, its next try may be hours away: a move waits only until the last one cannot arrive any more.
- * A record that lasts longer than a mover's is of a writer that has ended, unless the file's image is in the works.
+ * none while the reaper is busy there. Where the reaper has failed, its next try may be hours away: a move waits only
+ * until the last one cannot arrive any more. A record that lasts longer than a mover's is of a writer that has ended,
+ * unless the file's image is in the works.
  */
 export const insertDoomedCopy = (
   projectId: string,

@@ -81,7 +81,7 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
     ...common,
     max: poolSize,
     idleTimeoutMillis: 60_000,
-    onConnect: prepareSession,
+    onConnect: (client) => prepareSession(client, poolLimits),
   });
   // Without a listener, a connection that breaks while it is idle would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
@@ -124,16 +124,17 @@ export function openDatabase({ connection, log, poolSize = 32, readers = 4 }: Da
 }
 
 /**
- * Nobody waits for a lock for longer than a caller does, and a transaction whose process is gone without a word does
- * not hold its locks for hours. Times are written as they are read here, whatever the server's own habit is. Set when
- * connected, and not asked for by it: poolers between take no such wish.
+ * Times are written as they are read here, whatever the server's own habit is. Set when connected, and not asked for
+ * by it: poolers between take no such wish.
  */
-const prepareSession = (client: pg.ClientBase): Promise<unknown> =>
-  client
-    .query(
-      `set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '60s'; set datestyle = 'ISO, YMD'`,
-    )
-    .catch(() => undefined);
+const prepareSession = (client: pg.ClientBase, limits: string): Promise<unknown> =>
+  client.query(`set datestyle = 'ISO, YMD'; ${limits}`).catch(() => undefined);
+
+/**
+ * Nobody waits for a lock for longer than a caller does, and a transaction whose process is gone without a word does
+ * not hold its locks for hours.
+ */
+const poolLimits = `set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '60s'`;
 
 /** For the one transaction of a start that waits for other instances, however long they take. */
 export const endlessPatience: Sql = sql`
@@ -236,8 +237,7 @@ function pipelinedLane(options: pg.ClientConfig, log: Logger, silence: SilenceWa
     });
     client.on('end', forgetThis);
     await explained(() => client.connect());
-    await prepareSession(client);
-    await client.query(laneLimits).catch(() => undefined);
+    await prepareSession(client, laneLimits);
     open = { client, line: silence.watch(client.connection.stream, readPatienceMs) };
     return open;
   };
