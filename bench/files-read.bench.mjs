@@ -1,12 +1,11 @@
 // What reading costs when there is much to read: a file with its URL, a list of 100, the first page and page
 // 5,000 of half a million files, and one level of a folder that holds a hundred thousand. CPU time follows the
 // neighbours of a shared machine by half, so a bare handler that reads the same rows takes its turns as well.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import pg from 'pg';
 import { startBare } from './support/bare.mjs';
 import { fillFiles } from './support/fill.mjs';
 import { takeTurns, totalOf } from './support/load.mjs';
+import { startS3Sink } from './support/s3-sink.mjs';
 import { call } from './support/tenant.mjs';
 
 export const name = 'files-read';
@@ -18,7 +17,7 @@ const deepPage = Math.min(5_000, Math.floor(files / pageSize) - 1);
 
 export async function run({ pakhus, other, tenant, databaseUrl, startServer, startAnother }) {
   const bare = await startBare(startServer, databaseUrl);
-  const onS3 = await pakhusOnS3(startAnother);
+  const onS3 = await startAnother('on-s3', await startS3Sink());
   const fileId = await fillFiles(databaseUrl, tenant, files, folderOf);
   const headers = { authorization: `Bearer ${tenant.key}` };
   const base = `/api/v1/project/users/${tenant.userId}/files`;
@@ -89,21 +88,6 @@ export async function run({ pakhus, other, tenant, databaseUrl, startServer, sta
 }
 
 const bareOf = (who) => (who.startsWith('detail') ? 'bare detail' : 'bare list of 100');
-
-/** A detail asks nothing of the store, it signs: whatever answers when the service looks for its bucket will do. */
-async function pakhusOnS3(startAnother) {
-  const store = createServer((_request, answer) => answer.end())
-    .listen(0, '127.0.0.1')
-    .unref();
-  await once(store, 'listening');
-  return startAnother('on-s3', {
-    S3_ENDPOINT: `http://127.0.0.1:${store.address().port}`,
-    S3_BUCKET: 'bench',
-    S3_ACCESS_KEY_ID: 'bench',
-    S3_SECRET_ACCESS_KEY: 'a secret that only the benches know about',
-    S3_FORCE_PATH_STYLE: 'true',
-  });
-}
 
 const folderOf = `case when n <= ${folderFiles} then 'many' when n <= ${folderFiles + pageSize} then 'small'
   else 'folder-' || (n % 50) || '/deeper-' || (n % 7) end`;

@@ -1,9 +1,10 @@
 // One upload of 1 GiB beside the floor of the job, and the memory that uploads take: one large one, and a
-// hundred at once.
+// hundred at once, to disk and to S3.
 import { existsSync, readFileSync } from 'node:fs';
 import { startBareUpload } from './support/bare.mjs';
 import { sendLarge } from './support/big-upload.mjs';
 import { median } from './support/load.mjs';
+import { startS3Sink } from './support/s3-sink.mjs';
 
 export const name = 'upload-large';
 
@@ -11,11 +12,11 @@ const mib = 1 << 20;
 const rounds = 5;
 const largeBytes = 1024 * mib - 4096;
 
-export async function run({ pakhus, tenant, startServer }) {
+export async function run({ pakhus, tenant, startServer, startAnother }) {
   const bare = await startBareUpload(startServer);
   const headers = { authorization: `Bearer ${tenant.key}` };
-  const upload = (bytes) =>
-    succeeded(sendLarge(`${pakhus.url}/project/users/${tenant.userId}/files`, headers, bytes));
+  const upload = (bytes, { url } = pakhus) =>
+    succeeded(sendLarge(`${url}/project/users/${tenant.userId}/files`, headers, bytes));
   const uploadBare = (bytes) => succeeded(sendLarge(bare.url, {}, bytes));
   await upload(8 * mib);
   await uploadBare(8 * mib);
@@ -28,16 +29,21 @@ export async function run({ pakhus, tenant, startServer }) {
     speeds.pakhus.push(largeBytes / 1e3 / (await upload(largeBytes)));
   }
   const afterLarge = watch.stop();
-  const crowd = watchMemory(pakhus.pid);
-  await Promise.all(Array.from({ length: 100 }, () => upload(100 * mib)));
-  const inCrowd = crowd.stop();
+  const memoryOfCrowd = async (server) => {
+    const crowd = watchMemory(server.pid);
+    await Promise.all(Array.from({ length: 100 }, () => upload(100 * mib, server)));
+    return crowd.stop();
+  };
+  const onDisk = await memoryOfCrowd(pakhus);
+  const onS3 = await memoryOfCrowd(await startAnother('on-s3', await startS3Sink()));
   const ratios = speeds.pakhus.map((speed, round) => speed / speeds.bare[round]);
   return [
     { name: '1 GiB: throughput', figure: median(speeds.pakhus), unit: 'MB/s' },
     { name: '1 GiB: throughput of the bare one', figure: median(speeds.bare), unit: 'MB/s' },
     { name: '1 GiB: of the bare one', figure: median(ratios), unit: '', target: { atLeast: 0.7 } },
     { name: '1 GiB: memory grows by', figure: afterLarge - before, unit: 'MiB', target: { atMost: 64 } },
-    { name: '100 × 100 MiB at once: memory in all', figure: inCrowd, unit: 'MiB', target: { atMost: 512 } },
+    { name: '100 × 100 MiB at once: memory in all', figure: onDisk, unit: 'MiB', target: { atMost: 512 } },
+    { name: 'the same on S3: memory in all', figure: onS3, unit: 'MiB', target: { atMost: 512 } },
   ];
 }
 

@@ -254,7 +254,7 @@ async function refuseOldServer(db: Database): Promise<void> {
 }
 
 /** So many uploads are read at once, each with a bounded piece of memory; a project leaves some to the others. */
-const uploadPlaces = { places: 80, placesOfOne: 64, waitMaxMs: 30_000 };
+const uploadPlaces = { places: 128, placesOfOne: 112, waitMaxMs: 30_000 };
 
 /** Where the disk of the objects is not mounted, a folder in its place would be made, and look like a store. */
 async function warnOfMissingObjects(db: Database, settings: Settings, log: Logger): Promise<void> {

@@ -43,6 +43,20 @@ describe('admission', () => {
     expect(served).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
   });
 
+  it('gives who wants several all of them at once, and lets nobody slip past', async () => {
+    const admission = createAdmission('things', { ...options, placesOfOne: 3 });
+    const leave = await admission.enter('a', undefined, 2);
+    const abort = new AbortController();
+    const large = admission.enter('b', abort.signal, 3);
+    const small = admission.enter('c');
+    expect(await settled([large, small])).toBe(0);
+    abort.abort();
+    await expect(large).rejects.toThrow();
+    expect(await settled([small]), 'nobody is in its way any more').toBe(1);
+    leave();
+    expect(await settled([admission.enter('b', undefined, 2)])).toBe(1);
+  });
+
   it('gives no place to whoever gave up waiting', async () => {
     const admission = createAdmission('things', { ...options, places: 1 });
     const leave = await admission.enter('a');

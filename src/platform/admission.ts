@@ -3,8 +3,11 @@
 import { outage } from '../kernel/error.ts';
 
 export interface Admission {
-  /** Resolves to the function that gives the place back. Who aborts gives up waiting. */
-  enter(owner: string, signal?: AbortSignal): Promise<() => void>;
+  /**
+   * Resolves to the function that gives back what was taken: one place, or as many as are wanted. Who aborts gives up
+   * waiting.
+   */
+  enter(owner: string, signal?: AbortSignal, wanted?: number): Promise<() => void>;
   /** Has a place for as long as `work` lasts. */
   during<Result>(owner: string, work: () => Promise<Result>): Promise<Result>;
 }
@@ -16,61 +19,75 @@ export interface AdmissionOptions {
   readonly waitMaxMs: number;
 }
 
+interface Waiting {
+  readonly wanted: number;
+  readonly admit: () => void;
+}
+
 /** `what` is under way, in the plural, as whoever waits in vain is told. */
 export function createAdmission(
   what: string,
-  { places, placesOfOne = places, waitMaxMs }: AdmissionOptions,
+  { places: placesInAll, placesOfOne = placesInAll, waitMaxMs }: AdmissionOptions,
 ): Admission {
-  let free = places;
+  let free = placesInAll;
   const taken = new Map<string, number>();
   /** Who waits: by owner, the next one's first, and each owner's in the order in which they came. */
-  const waiting = new Map<string, Set<() => void>>();
+  const lines = new Map<string, Set<Waiting>>();
 
-  const fits = (owner: string): boolean => free > 0 && (taken.get(owner) ?? 0) < placesOfOne;
-  const take = (owner: string) => {
-    free -= 1;
-    taken.set(owner, (taken.get(owner) ?? 0) + 1);
+  const hasShare = (owner: string, wanted: number): boolean =>
+    (taken.get(owner) ?? 0) + wanted <= placesOfOne;
+  const take = (owner: string, wanted: number) => {
+    free -= wanted;
+    taken.set(owner, (taken.get(owner) ?? 0) + wanted);
   };
-  const leave = (owner: string) => {
-    free += 1;
-    const left = (taken.get(owner) ?? 0) - 1;
+  const leave = (owner: string, given: number) => {
+    free += given;
+    const left = (taken.get(owner) ?? 0) - given;
     if (left > 0) taken.set(owner, left);
     else taken.delete(owner);
-    admitNext();
+    admitAll();
   };
-  const admitNext = () => {
-    for (const [owner, line] of waiting) {
-      const [turn] = line;
-      if (!turn || !fits(owner)) continue;
-      take(owner);
-      turn();
+  /** The next one whose owner may have more; others do not slip past one that only waits for enough to be free. */
+  const next = (): [string, Waiting] | undefined => {
+    for (const [owner, line] of lines) {
+      const [first] = line;
+      if (first && hasShare(owner, first.wanted)) return first.wanted <= free ? [owner, first] : undefined;
+    }
+    return undefined;
+  };
+  const admitAll = () => {
+    for (let turn = next(); turn; turn = next()) {
+      const [owner, { wanted, admit }] = turn;
+      take(owner, wanted);
+      admit();
       // Behind the others, if anybody is left.
-      if (waiting.delete(owner)) waiting.set(owner, line);
-      return;
+      const line = lines.get(owner);
+      if (line && lines.delete(owner)) lines.set(owner, line);
     }
   };
-  const queueUp = (owner: string, turn: () => void) => {
-    const line = waiting.get(owner) ?? new Set();
-    waiting.set(owner, line.add(turn));
+  const stepOut = (owner: string, waiting: Waiting) => {
+    const line = lines.get(owner);
+    line?.delete(waiting);
+    if (line?.size === 0) lines.delete(owner);
   };
-  const giveUpPlace = (owner: string, turn: () => void) => {
-    const line = waiting.get(owner);
-    line?.delete(turn);
-    if (line?.size === 0) waiting.delete(owner);
-  };
-  const wait = (owner: string, signal?: AbortSignal) =>
+  const wait = (owner: string, wanted: number, signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
-      const turn = () => {
-        stopWaiting();
-        resolve();
+      const waiting: Waiting = {
+        wanted,
+        admit: () => {
+          stopWaiting();
+          resolve();
+        },
       };
       const giveUp = (reason: unknown) => {
         stopWaiting();
         reject(reason);
+        // Those behind may have waited only for this one.
+        admitAll();
       };
       const onAbort = () => giveUp(signal?.reason);
       const stopWaiting = () => {
-        giveUpPlace(owner, turn);
+        stepOut(owner, waiting);
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
       };
@@ -79,18 +96,20 @@ export function createAdmission(
         waitMaxMs,
       );
       signal?.addEventListener('abort', onAbort);
-      queueUp(owner, turn);
+      lines.set(owner, (lines.get(owner) ?? new Set()).add(waiting));
+      admitAll();
     });
 
-  const enter = async (owner: string, signal?: AbortSignal): Promise<() => void> => {
+  const enter = async (owner: string, signal?: AbortSignal, wanted = 1): Promise<() => void> => {
     signal?.throwIfAborted();
-    if (fits(owner)) take(owner);
-    else await wait(owner, signal);
+    const places = Math.min(wanted, placesOfOne, placesInAll);
+    if (lines.size === 0 && places <= free && hasShare(owner, places)) take(owner, places);
+    else await wait(owner, places, signal);
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      leave(owner);
+      leave(owner, places);
     };
   };
   return {

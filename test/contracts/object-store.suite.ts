@@ -74,6 +74,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       { size: '0 B', bytes: () => 0 },
       { size: '1 B', bytes: () => 1 },
       { size: '10 KiB', bytes: () => 10 << 10 },
+      { size: '64 KiB', bytes: () => 64 << 10 },
       { size: 'a part less 1', bytes: () => under.partBytes - 1 },
       { size: 'a part', bytes: () => under.partBytes },
       { size: 'a part and 1', bytes: () => under.partBytes + 1 },
@@ -82,13 +83,14 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
 
     it.each(sizes)('gives back $size, streamed or whole, byte for byte', async ({ bytes }) => {
       const data = bytesOf(bytes());
-      for (const [shelf, body] of [
-        ['private', streamOf(data)],
-        ['public', streamOf(data, 100_003)],
-        ['private', data],
+      for (const [shelf, body, bytesMax] of [
+        ['private', streamOf(data), undefined],
+        ['public', streamOf(data, 100_003), data.length],
+        ['private', streamOf(data), data.length + 300],
+        ['private', data, undefined],
       ] as const) {
         const key = newKey();
-        await store.put(shelf, key, body, meta);
+        await store.put(shelf, key, body, meta, undefined, bytesMax);
         const info = await store.head(shelf, key);
         expect(info?.bytes).toBe(data.length);
         expect(info?.etag).toMatch(/^"[^"]+"$/);

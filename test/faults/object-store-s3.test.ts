@@ -316,8 +316,22 @@ function suite(at: S3Server): void {
     }
   });
 
-  it('refuses with a capacity outage, and never hangs, when all part buffers are taken', async () => {
-    const tight = makeStore({ bufferBytesMax: partBytes, bufferWaitMaxMs: 50 });
+  it('lends memory for one part: who pauses between two of them holds nobody up', async () => {
+    const tight = makeStore({ memoryBytesMax: partBytes, memoryWaitMaxMs: 10_000 });
+    const [pausing, other] = [newKey(), newKey()];
+    const body = stallingStream(large.subarray(0, partBytes), () => undefined);
+    const paused = tight.put('private', pausing, body, meta);
+    await tight.put('private', other, streamOf(large), meta);
+    await expectStored(other, large);
+    body.push(large.subarray(partBytes));
+    body.push(null);
+    await paused;
+    await expectStored(pausing, large);
+    await tight.close();
+  });
+
+  it('refuses with a capacity outage, and never hangs, when all memory for parts is taken', async () => {
+    const tight = makeStore({ memoryBytesMax: partBytes, memoryWaitMaxMs: 50 });
     const abort = new AbortController();
     const stalled = new Promise<void>((resolve) => {
       const body = stallingStream(small.subarray(0, 1), resolve);

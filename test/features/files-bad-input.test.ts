@@ -283,6 +283,8 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         ],
       });
 
+    const placesOfAProject = 112;
+
     /** Whoever asks for a place for this project has to wait: whoever came before has taken its own. */
     const untilNoPlaceIsLeft = (at: Target) =>
       until('no place is left', async () => {
@@ -299,7 +301,9 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       test('files.upload: who waits for a place among slow clients is not taken for slow itself', async () => {
         const at = await target();
         const form = formOf(partsOf(bytesOf(100_000)));
-        const slow = await Promise.all(Array.from({ length: 64 }, () => begin(at, form.length)));
+        const slow = await Promise.all(
+          Array.from({ length: placesOfAProject }, () => begin(at, form.length)),
+        );
         let sent = 0;
         const sendSome = () => {
           const some = form.subarray(sent, sent + 12_000);
@@ -323,10 +327,26 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         await expectBalanced(service, at.id);
       }, 120_000);
 
+    test('files.upload: a hundred large uploads of one project are under way at once', async () => {
+      const at = await target();
+      const form = formOf(partsOf(bytesOf(400_000)));
+      const clients = await Promise.all(Array.from({ length: 100 }, () => begin(at, form.length)));
+      await Promise.all(clients.map((client) => client.write(form.subarray(0, 350_000))));
+      // In the reverse order: nobody who came first needs to be done for a later one to get on.
+      for (const client of clients.toReversed()) {
+        await client.write(form.subarray(350_000));
+        expect((await client.reply()).status).toBe(201);
+        client.end();
+      }
+      await expectBalanced(service, at.id);
+    });
+
     test('files.upload: clients that sent all and hang up while they wait for a place give it back', async () => {
       const at = await target();
       const large = formOf(partsOf(bytesOf(100_000)));
-      const holders = await Promise.all(Array.from({ length: 64 }, () => begin(at, large.length)));
+      const holders = await Promise.all(
+        Array.from({ length: placesOfAProject }, () => begin(at, large.length)),
+      );
       await Promise.all(holders.map((client) => client.write(large.subarray(0, 5_000))));
       await untilNoPlaceIsLeft(at);
       const small = formOf(partsOf(bytesOf(1_000)));

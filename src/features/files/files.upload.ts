@@ -188,9 +188,14 @@ async function receive(
   let part: FilePart | undefined;
   let intake: Intake | undefined;
   let streamed: Promise<PlacedObject | null> = Promise.resolve(null);
+  const fileBytesMax = Math.min(bytesMax, roomOf(attempt.user));
   const takeFile: TakeFile = (given, source) => {
-    const taken = new Intake(source, Math.min(bytesMax, roomOf(attempt.user)), (body, head) => {
-      streamed = storeWhileArriving(attempt, kind.types, given, body, head);
+    const taken = new Intake(source, fileBytesMax, (body, head) => {
+      const longest = Math.min(
+        fileBytesMax,
+        Number(raw.headers['content-length'] ?? Number.POSITIVE_INFINITY),
+      );
+      streamed = storeWhileArriving(attempt, kind.types, given, body, head, longest);
       attempt.streaming = streamed;
       const drop = () => taken.drop();
       streamed.then((object) => object === null && drop(), drop);
@@ -212,13 +217,15 @@ async function storeWhileArriving(
   part: FilePart,
   body: Readable,
   head: Buffer,
+  bytesMax: number,
 ): Promise<PlacedObject | null> {
   const { deps, projectId, user } = attempt;
   const facts = await factsOf(user, types, part, head);
   if (refusedTypeOf(user, types, facts) !== null) return null;
   // What the form says of visibility may come later: until it is known, the file is private.
   const object = await deps.reservations.newObject(projectId, 'private');
-  await whileReserved(deps, object, () => write(attempt, object, body, facts, attempt.abort.signal));
+  const { signal } = attempt.abort;
+  await whileReserved(deps, object, () => write(attempt, object, body, facts, signal, bytesMax));
   return object;
 }
 
@@ -228,8 +235,10 @@ async function write(
   body: Readable | Buffer,
   { name, declared }: FileFacts,
   signal?: AbortSignal,
+  bytesMax?: number,
 ): Promise<void> {
-  await attempt.deps.objects.put(object.shelf, object.key, body, objectMetaOf(name, declared), signal);
+  const meta = objectMetaOf(name, declared);
+  await attempt.deps.objects.put(object.shelf, object.key, body, meta, signal, bytesMax);
   attempt.written.add(object);
 }
 

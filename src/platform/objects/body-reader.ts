@@ -6,11 +6,8 @@ import type { Readable } from 'node:stream';
 export interface BodyReader {
   /** At most `bytesMax` bytes as they came, fewer only at the end of the body. */
   gather(bytesMax: number): Promise<Buffer[]>;
-  /**
-   * Copies into `target` from `offset` on and feeds `hash` on the way; resolves to the offset reached, which
-   * is short of the target's end only at the end of the body.
-   */
-  fill(target: Buffer, offset: number, hash: Hash): Promise<number>;
+  /** Copies into `target` and feeds `hash` on the way; resolves to what was filled, all of it but at the body's end. */
+  fill(target: Buffer, hash: Hash): Promise<Buffer>;
   /** True once the body is known to hold nothing more. */
   readonly ended: boolean;
   /** Destroys the body where it has not ended. Must be called exactly once, on every path. */
@@ -70,15 +67,15 @@ export function createBodyReader(body: Readable, signal?: AbortSignal): BodyRead
       return gathered;
     },
 
-    async fill(target, offset, hash) {
-      let at = offset;
+    async fill(target, hash) {
+      let at = 0;
       while (at < target.length && !ended) {
         const chunk = await nextWithin(target.length - at);
         if (!chunk) break;
         hash.update(chunk);
         at += chunk.copy(target, at);
       }
-      return at;
+      return target.subarray(0, at);
     },
 
     close() {

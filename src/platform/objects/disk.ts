@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import { access, copyFile, link, mkdir, opendir, readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { joined } from '../../kernel/bytes.ts';
+import { joined, lengthOf } from '../../kernel/bytes.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { createDownloadSigner } from './disk-url.ts';
@@ -397,7 +397,7 @@ async function writeAll(fd: number, body: Buffer): Promise<void> {
 }
 
 async function writePieces(fd: number, pieces: Buffer[]): Promise<void> {
-  const total = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const total = lengthOf(pieces);
   const { bytesWritten } = await writevFd(fd, pieces);
   // The kernel may take less than it was given; the rest is rare enough to be copied.
   if (bytesWritten < total) await writeAll(fd, Buffer.concat(pieces).subarray(bytesWritten));

@@ -32,7 +32,7 @@ export interface ObjectStore {
    * Stores all of `body` durably under `key`, or nothing that a reader could see. Memory is bounded whatever
    * the size; a Buffer is the cheapest way for what is in memory anyway. Resolves only when the object is
    * safe against power loss (disk) or acknowledged (S3). An error of the body is rethrown as it is. A stream
-   * that was not read to its end is destroyed.
+   * that was not read to its end is destroyed. `bytesMax`, of a stream that cannot be longer, saves memory.
    */
   put(
     shelf: Shelf,
@@ -40,6 +40,7 @@ export interface ObjectStore {
     body: Readable | Buffer,
     meta: ObjectMeta,
     signal?: AbortSignal,
+    bytesMax?: number,
   ): Promise<void>;
   /**
    * Rejects with NOT_FOUND when there is none, and when its etag is another than the one asked for. `range` is

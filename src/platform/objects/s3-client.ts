@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Dispatcher, errors, Pool } from 'undici';
+import { lengthOf } from '../../kernel/bytes.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import {
   createSigner,
@@ -39,8 +40,8 @@ export interface S3Call {
   readonly query?: readonly (readonly [string, string])[];
   /** Lower-case names; all are signed. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Kept whole, so that any try can send it again. */
-  readonly body?: Buffer;
+  /** In pieces, which are kept, so that any try can send them again. */
+  readonly body?: readonly Buffer[];
   readonly signal?: AbortSignal | undefined;
   /** Instead of the client's own limit, where the server may think for long. */
   readonly idleTimeoutMs?: number;
@@ -157,7 +158,7 @@ export function createS3Client(options: S3ClientOptions): S3Client {
     return poolOf(place.origin).request({
       method: call.method,
       path: query ? `${path}?${query}` : path,
-      headers: call.body ? { ...headers, 'content-length': String(call.body.length) } : headers,
+      headers: call.body ? { ...headers, 'content-length': String(lengthOf(call.body)) } : headers,
       body: call.body ? wireBody(call.body) : null,
       headersTimeout: idle,
       bodyTimeout: idle,
@@ -255,12 +256,14 @@ function locate(options: S3ClientOptions, bucket: string): Place {
 
 // A large body goes out in slices: undici then starts its limit anew with each slice that is taken, so that
 // a slow line is no time-out, while a dead one is.
-function wireBody(body: Buffer): Buffer | Readable {
-  return body.length <= sliceBytes ? body : Readable.from(slicesOf(body));
+function wireBody(body: readonly Buffer[]): Buffer | Readable {
+  const [only, ...others] = body;
+  return only && others.length === 0 && only.length <= sliceBytes ? only : Readable.from(slicesOf(body));
 }
 
-function* slicesOf(body: Buffer): Generator<Buffer> {
-  for (let at = 0; at < body.length; at += sliceBytes) yield body.subarray(at, at + sliceBytes);
+function* slicesOf(body: readonly Buffer[]): Generator<Buffer> {
+  for (const piece of body)
+    for (let at = 0; at < piece.length; at += sliceBytes) yield piece.subarray(at, at + sliceBytes);
 }
 
 async function readText({ headers, body }: Response): Promise<string> {

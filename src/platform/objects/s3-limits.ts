@@ -1,8 +1,13 @@
 // What S3 itself allows, for whoever has to stay within it.
 
-/** All parts but the last are of this size. */
-export const partBytesUsual = 8 << 20;
 export const partsMax = 10_000;
-/** Of a body whose size is not known when it is begun. */
-export const uploadBytesMax = partsMax * partBytesUsual;
+/** All parts but the last have at least this many bytes. */
+const partBytesMin = 5 << 20;
+const partBytesMax = 8 << 20;
+export const uploadBytesMax = partsMax * partBytesMax;
+
+/** For a body of at most `bytes`: a slow client holds the memory of one part, so that it is as small as can be. */
+export const partBytesFor = (bytes: number): number =>
+  bytes <= partsMax * partBytesMin ? partBytesMin : partBytesMax;
+
 export const presignSecondsMax = 7 * 86_400;

@@ -1,9 +1,9 @@
 // Multipart uploads to S3: begun, filled, completed and verified, or ended when anything fails. One part is
-// in flight at a time, and none is kept but the one in the caller's buffer.
-import { createHash, type Hash, randomUUID } from 'node:crypto';
+// in flight at a time, and none is kept but the one in the caller's memory.
+import { randomUUID } from 'node:crypto';
+import { lengthOf } from '../../kernel/bytes.ts';
 import { outage } from '../../kernel/error.ts';
 import { encodePath } from '../../kernel/sigv4.ts';
-import type { BodyReader } from './body-reader.ts';
 import type { ObjectInfo, ObjectMeta } from './object-store.ts';
 import { headerOf, isAbsent, type S3Client, S3Fault } from './s3-client.ts';
 import { bytesIn, etagIn, headersOf } from './s3-headers.ts';
@@ -34,16 +34,18 @@ export interface Upload {
   readonly mark: string;
 }
 
+/** One that is being filled. Whoever began it completes or abandons it. */
+export interface OpenUpload {
+  putPart(body: readonly Buffer[], digest: Buffer): Promise<void>;
+  copyPart(source: Address, from: number, bytes: number): Promise<void>;
+  /** Resolves when the object is there, with all its bytes. */
+  complete(): Promise<void>;
+  /** Best effort: what is left of it is ended later. */
+  abandon(): Promise<void>;
+}
+
 export interface Multipart {
-  /** Goes on where the buffer holds the first part, whole, and `first` has hashed it. */
-  putParts(
-    at: Address,
-    reader: BodyReader,
-    buffer: Buffer,
-    first: Hash,
-    meta: ObjectMeta,
-    signal?: AbortSignal,
-  ): Promise<void>;
+  begin(at: Address, meta: ObjectMeta, signal?: AbortSignal): Promise<OpenUpload>;
   copyParts(source: Address, target: Address, info: ObjectInfo): Promise<void>;
   list(bucket: string): AsyncIterable<{ upload: Upload; initiatedAt: Date }>;
   /** False where it was gone already. */
@@ -55,33 +57,34 @@ const markHeader = 'x-amz-meta-pakhus-upload';
 export function createMultipart(client: S3Client, limits: MultipartLimits): Multipart {
   const { thinkTimeoutMs, abortTimeoutMs, copyPartBytes } = limits;
 
-  async function putParts(
-    at: Address,
-    reader: BodyReader,
-    buffer: Buffer,
-    first: Hash,
-    meta: ObjectMeta,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    return withUpload(at, meta, signal, async (upload) => {
-      const parts: Part[] = [];
-      let bytes = 0;
-      let hash = first;
-      for (let length = buffer.length; length > 0; length = await reader.fill(buffer, 0, hash)) {
-        parts.push(
-          await putPart(upload, parts.length + 1, buffer.subarray(0, length), hash.digest(), signal),
-        );
+  async function begin(at: Address, meta: ObjectMeta, signal?: AbortSignal): Promise<OpenUpload> {
+    const mark = randomUUID();
+    const headers = { ...headersOf(meta), [markHeader]: mark };
+    const reply = await client.send({ method: 'POST', ...at, query: [['uploads', '']], headers, signal });
+    const id = textOf(reply.text, 'UploadId');
+    if (!id) throw outage('storage', 'The object store began an upload without an id');
+    const upload: Upload = { ...at, id, mark };
+    const parts: Part[] = [];
+    let bytes = 0;
+    return {
+      async putPart(body, digest) {
+        parts.push(await putPart(upload, parts.length + 1, body, digest, signal));
+        bytes += lengthOf(body);
+      },
+      async copyPart(source, from, length) {
+        const range = `bytes=${from}-${from + length - 1}`;
+        parts.push(await copyPart(upload, parts.length + 1, source, range));
         bytes += length;
-        hash = createHash('md5');
-      }
-      return { parts, bytes };
-    });
+      },
+      complete: () => complete(upload, parts, bytes, signal),
+      abandon: () => abandon(upload),
+    };
   }
 
   async function putPart(
     upload: Upload,
     number: number,
-    body: Buffer,
+    body: readonly Buffer[],
     digest: Buffer,
     signal?: AbortSignal,
   ): Promise<Part> {
@@ -96,28 +99,6 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
       signal,
     });
     return { number, etag: etagIn(reply.headers) ?? `"${digest.toString('hex')}"` };
-  }
-
-  /** Begins a multipart upload, lets `send` fill it, and completes it; if anything fails, ends it. */
-  async function withUpload(
-    at: Address,
-    meta: ObjectMeta,
-    signal: AbortSignal | undefined,
-    send: (upload: Upload) => Promise<{ parts: Part[]; bytes: number }>,
-  ): Promise<void> {
-    const mark = randomUUID();
-    const headers = { ...headersOf(meta), [markHeader]: mark };
-    const reply = await client.send({ method: 'POST', ...at, query: [['uploads', '']], headers, signal });
-    const id = textOf(reply.text, 'UploadId');
-    if (!id) throw outage('storage', 'The object store began an upload without an id');
-    const upload: Upload = { ...at, id, mark };
-    try {
-      const { parts, bytes } = await send(upload);
-      await complete(upload, parts, bytes, signal);
-    } catch (error) {
-      await abandon(upload);
-      throw error;
-    }
   }
 
   async function complete(
@@ -135,7 +116,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
         key,
         query: [['uploadId', upload.id]],
         headers: { 'content-type': 'application/xml' },
-        body: Buffer.from(completionOf(parts)),
+        body: [Buffer.from(completionOf(parts))],
         mayFailInside: true,
         idleTimeoutMs: thinkTimeoutMs,
         signal,
@@ -162,15 +143,15 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
   }
 
   async function copyParts(source: Address, target: Address, info: ObjectInfo): Promise<void> {
-    const { bytes } = info;
-    await withUpload(target, info, undefined, async (upload) => {
-      const parts: Part[] = [];
-      for (let start = 0; start < bytes; start += copyPartBytes) {
-        const end = Math.min(start + copyPartBytes, bytes) - 1;
-        parts.push(await copyPart(upload, parts.length + 1, source, `bytes=${start}-${end}`));
-      }
-      return { parts, bytes };
-    });
+    const upload = await begin(target, info);
+    try {
+      for (let from = 0; from < info.bytes; from += copyPartBytes)
+        await upload.copyPart(source, from, Math.min(copyPartBytes, info.bytes - from));
+      await upload.complete();
+    } catch (error) {
+      await upload.abandon();
+      throw error;
+    }
   }
 
   async function copyPart(upload: Upload, number: number, source: Address, range: string): Promise<Part> {
@@ -218,7 +199,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
     }
   }
 
-  return { putParts, copyParts, list, end };
+  return { begin, copyParts, list, end };
 }
 
 function completionOf(parts: readonly Part[]): string {

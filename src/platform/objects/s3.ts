@@ -2,12 +2,13 @@
 // multipart upload with one part in flight; nothing that a reader could see appears before all of it is there.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { joined, lengthOf } from '../../kernel/bytes.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { encodeRfc3986 } from '../../kernel/percent.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { assertKey, assertRange } from './object-key.ts';
 import type { ObjectMeta, ObjectStore, Shelf } from './object-store.ts';
-import { createPartBuffers } from './part-buffers.ts';
+import { createPartMemory } from './part-memory.ts';
 import {
   createS3Client,
   headerOf,
@@ -18,19 +19,19 @@ import {
   S3Fault,
 } from './s3-client.ts';
 import { headersOf, infoOf } from './s3-headers.ts';
-import { partBytesUsual, presignSecondsMax } from './s3-limits.ts';
-import { type Address, copySource, createMultipart } from './s3-multipart.ts';
+import { partBytesFor, presignSecondsMax } from './s3-limits.ts';
+import { type Address, copySource, createMultipart, type OpenUpload } from './s3-multipart.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
 export interface S3StoreOptions extends S3ClientOptions {
   readonly bucket: string;
   /** Without one, public objects live beside the private ones. */
   readonly publicBucket?: string | undefined;
-  /** All parts but the last are of this size, as some stores insist; S3 takes at least 5 MiB and 10,000 parts. */
+  /** Of all parts but the last, as some stores insist; otherwise it follows from the length of the body. */
   readonly partBytes?: number;
   /** Bounds what all streamed uploads together hold in memory. */
-  readonly bufferBytesMax?: number;
-  readonly bufferWaitMaxMs?: number;
+  readonly memoryBytesMax?: number;
+  readonly memoryWaitMaxMs?: number;
   /** Completing and copying may take the server long before it says a word. */
   readonly thinkTimeoutMs?: number;
   /** The time that is spent on ending a multipart upload that failed. The sweep gets the rest. */
@@ -41,15 +42,15 @@ export interface S3StoreOptions extends S3ClientOptions {
   readonly checkTimeoutMs?: number;
 }
 
-/** A streamed body of at most this size takes no part buffer. */
-const smallBytes = 64 << 10;
+/** So much of each part is in the stream's own memory; who sends no more takes none of the shared one. */
+const startBytes = 64 << 10;
+const slabBytes = 256 << 10;
 const deletesMax = 1_000;
 
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const {
-    partBytes = partBytesUsual,
-    bufferBytesMax = 256 << 20,
-    bufferWaitMaxMs = 15_000,
+    memoryBytesMax = 192 << 20,
+    memoryWaitMaxMs = 45_000,
     thinkTimeoutMs = 45_000,
     abortTimeoutMs = 5_000,
     copyPartBytes = 512 << 20,
@@ -57,11 +58,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   } = options;
   const client = createS3Client(options);
   const multipart = createMultipart(client, { thinkTimeoutMs, abortTimeoutMs, copyPartBytes });
-  const buffers = createPartBuffers(
-    partBytes,
-    Math.max(1, Math.floor(bufferBytesMax / partBytes)),
-    bufferWaitMaxMs,
-  );
+  const memory = createPartMemory({ slabBytes, bytesMax: memoryBytesMax, waitMaxMs: memoryWaitMaxMs });
   const bucketOf: Record<Shelf, string> = {
     private: options.bucket,
     public: options.publicBucket ?? options.bucket,
@@ -78,7 +75,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
 
   async function putWhole(
     at: Address,
-    body: Buffer,
+    body: readonly Buffer[],
     digest: Buffer,
     meta: ObjectMeta,
     signal?: AbortSignal,
@@ -91,24 +88,53 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     at: Address,
     reader: BodyReader,
     meta: ObjectMeta,
+    bytesMax: number,
     signal?: AbortSignal,
   ): Promise<void> {
-    const start = await reader.gather(smallBytes);
-    if (reader.ended) {
-      const body = Buffer.concat(start);
-      return putWhole(at, body, md5(body), meta, signal);
-    }
-    const { buffer, giveBack } = await buffers.take(ownerOf(at.key), signal);
+    const partBytes = options.partBytes ?? partBytesFor(bytesMax);
+    let upload: OpenUpload | undefined;
+    let bytesLeft = bytesMax;
+    const send = async (body: readonly Buffer[], digest: Buffer) => {
+      if (!upload && reader.ended) return putWhole(at, body, digest, meta, signal);
+      upload ??= await multipart.begin(at, meta, signal);
+      const length = lengthOf(body);
+      if (length > 0) await upload.putPart(body, digest);
+      bytesLeft -= length;
+    };
     try {
-      const hash = createHash('md5');
-      let length = 0;
-      for (const chunk of start) {
-        hash.update(chunk);
-        length += chunk.copy(buffer, length);
+      while (!reader.ended) await withPart(at, reader, Math.min(partBytes, bytesLeft), send, signal);
+      await upload?.complete();
+    } catch (error) {
+      await upload?.abandon();
+      throw error;
+    }
+  }
+
+  /**
+   * Hands the next part of a body to `send`, with its digest. Memory is lent for one part only, for no more than can
+   * come, and not before some of it is here: however many uploads share it, all of them get on.
+   */
+  async function withPart(
+    at: Address,
+    reader: BodyReader,
+    bytes: number,
+    send: (body: readonly Buffer[], digest: Buffer) => Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const start = joined(await reader.gather(startBytes));
+    const hash = createHash('md5').update(start);
+    if (reader.ended) return send([start], hash.digest());
+    let room = bytes - start.length;
+    if (room < 0) throw new Error('A body is longer than it was said to be');
+    const { slabs, giveBack } = await memory.take(ownerOf(at.key), room, signal);
+    try {
+      const body = [start];
+      for (const slab of slabs) {
+        const filled = await reader.fill(slab.subarray(0, room), hash);
+        body.push(filled);
+        room -= filled.length;
       }
-      length = await reader.fill(buffer, length, hash);
-      if (reader.ended) return await putWhole(at, buffer.subarray(0, length), hash.digest(), meta, signal);
-      return await multipart.putParts(at, reader, buffer, hash, meta, signal);
+      await send(body, hash.digest());
     } finally {
       giveBack();
     }
@@ -132,7 +158,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       bucket,
       query: [['delete', '']],
       headers: { 'content-type': 'application/xml', 'content-md5': md5(body).toString('base64') },
-      body,
+      body: [body],
     });
     if (!reply.text.includes('DeleteResult'))
       throw outage('storage', 'The object store did not say what it deleted');
@@ -160,10 +186,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     kind: 's3',
     separatesPublic: bucketOf.public !== bucketOf.private,
 
-    async put(shelf, key, body, meta, signal) {
+    async put(shelf, key, body, meta, signal, bytesMax = Number.POSITIVE_INFINITY) {
       if (Buffer.isBuffer(body)) {
         const at = addressOf(shelf, key);
-        return guard('put', () => putWhole(at, body, md5(body), meta, signal), signal);
+        return guard('put', () => putWhole(at, [body], md5(body), meta, signal), signal);
       }
       let bodyFault: { readonly error: unknown } | undefined;
       const reader = noting(createBodyReader(body, signal), (error) => {
@@ -171,7 +197,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       });
       try {
         const at = addressOf(shelf, key);
-        return await guard('put', () => putStream(at, reader, meta, signal), signal);
+        return await guard('put', () => putStream(at, reader, meta, bytesMax, signal), signal);
       } catch (error) {
         throw bodyFault ? bodyFault.error : error;
       } finally {
@@ -326,7 +352,7 @@ function noting(reader: BodyReader, note: (error: unknown) => void): BodyReader 
       return reader.ended;
     },
     gather: (bytesMax) => reader.gather(bytesMax).catch(tell),
-    fill: (target, offset, hash) => reader.fill(target, offset, hash).catch(tell),
+    fill: (target, hash) => reader.fill(target, hash).catch(tell),
     close: () => reader.close(),
   };
 }

@@ -1,0 +1,46 @@
+// As much of S3 as an upload needs, keeping nothing but lengths: what Pakhus itself costs beside a store is measured
+// against it, not what the store costs.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+
+const mark = 'x-amz-meta-pakhus-upload';
+
+/** Resolves to the environment of a Pakhus that stores there. */
+export async function startS3Sink() {
+  const objects = new Map();
+  const uploads = new Map();
+  const sink = createServer(async (request, answer) => {
+    const { pathname: key, searchParams: query } = new URL(request.url, 'http://sink');
+    const uploadId = query.get('uploadId');
+    let bytes = 0;
+    for await (const chunk of request) bytes += chunk.length;
+    if (request.method === 'HEAD') return describe(objects.get(key), answer);
+    if (query.has('uploads')) {
+      const id = String(uploads.size + 1);
+      uploads.set(id, { bytes: 0, mark: request.headers[mark] });
+      return answer.end(
+        `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
+      );
+    }
+    if (request.method === 'PUT' && uploadId) uploads.get(uploadId).bytes += bytes;
+    else if (request.method === 'PUT') objects.set(key, { bytes });
+    else if (request.method === 'POST' && uploadId) objects.set(key, uploads.get(uploadId));
+    answer.setHeader('etag', '"sink"').end('<Result/>');
+  })
+    .listen(0, '127.0.0.1')
+    .unref();
+  await once(sink, 'listening');
+  return {
+    S3_ENDPOINT: `http://127.0.0.1:${sink.address().port}`,
+    S3_BUCKET: 'bench',
+    S3_ACCESS_KEY_ID: 'bench',
+    S3_SECRET_ACCESS_KEY: 'a secret that only the benches know about',
+    S3_FORCE_PATH_STYLE: 'true',
+  };
+}
+
+/** A bucket is as good as an object: the service looks for it when it starts. */
+function describe(object = { bytes: 0 }, answer) {
+  if (object.mark) answer.setHeader(mark, object.mark);
+  answer.setHeader('content-length', object.bytes).setHeader('etag', '"sink"').end();
+}
