@@ -49,6 +49,18 @@ describe('disk store', () => {
     },
   );
 
+  it('reads less at a time the more readers there are, who may all have stopped reading', async () => {
+    await store.put('public', 'p/f', long(), meta);
+    const readers = await Promise.all(Array.from({ length: 600 }, () => store.get('public', 'p/f')));
+    const held = readers.reduce((sum, { readableHighWaterMark }) => sum + readableHighWaterMark, 0);
+    expect(held).toBeLessThan(100 << 20);
+    const closed = readers.map((reader) => new Promise((resolve) => reader.on('close', resolve).destroy()));
+    await Promise.all(closed);
+    const alone = await store.get('public', 'p/f');
+    expect(alone.readableHighWaterMark).toBe(256 << 10);
+    expect(Buffer.concat(await alone.toArray())).toHaveLength(4 << 20);
+  });
+
   it('signs URLs below its path that expire by its clock', () => {
     const url = store.downloadUrl('private', 'p/f', {
       ...meta,

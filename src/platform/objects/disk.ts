@@ -33,7 +33,8 @@ const { O_CREAT, O_DIRECTORY, O_DSYNC, O_EXCL, O_RDONLY, O_WRONLY } = fs.constan
 const createFlags = O_WRONLY | O_CREAT | O_EXCL;
 /** A body of at most this size is written in one go. */
 const pieceBytes = 1 << 19;
-const readBytes = 256 << 10;
+/** A reader that does not take its bytes holds two reads: the more readers there are, the less each reads at a time. */
+const readBytes = { inAll: 32 << 20, most: 256 << 10, least: 16 << 10 };
 const knownFoldersMax = 100_000;
 const deletesAtOnce = 8;
 
@@ -81,6 +82,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
   const run = randomBytes(6).toString('hex');
   let serial = 0;
   let layingOut: Promise<void> | undefined;
+  let readers = 0;
   // Folders whose own entry is known to have reached the disk. What another process made, or this one
   // before it crashed, is not in here, so that its parents are synced once more.
   const known = new Set<string>();
@@ -262,12 +264,16 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
           signal?.throwIfAborted();
           if (range) assertRange(range);
           const { fd, bytes } = await openObject(pathOf(shelf, key), range?.etag);
-          return fs.createReadStream('', {
+          readers += 1;
+          const stream = fs.createReadStream('', {
             fd,
             fs: faultTellingFs(range ? Math.min(range.end + 1, bytes) - range.start : bytes),
-            highWaterMark: readBytes,
+            highWaterMark: Math.max(readBytes.least, Math.min(readBytes.most, readBytes.inAll / readers)) | 0,
             ...(range ? { start: range.start, end: range.end } : {}),
             ...(signal ? { signal } : {}),
+          });
+          return stream.once('close', () => {
+            readers -= 1;
           });
         },
         () => signal?.aborted === true,
