@@ -22,6 +22,8 @@ export interface PublicAccess {
 export interface GuardedAccess {
   readonly actors: readonly ActorKind[];
   readonly scope?: Scope;
+  /** Who needs no scope. */
+  readonly scopeless?: readonly ActorKind[];
   /** An API key will not do: the account itself must be logged in. */
   readonly session?: true;
 }

@@ -44,8 +44,8 @@ export function authorizeScope(
   requestId: string,
   log: Logger,
 ): void {
-  const { scope } = access;
-  if (!scope || mode === 'off' || holds(grantOf(actor), scope)) return;
+  const { scope, scopeless } = access;
+  if (!scope || scopeless?.includes(actor.kind) || mode === 'off' || holds(grantOf(actor), scope)) return;
   if (mode === 'enforce') {
     throw new PakhusError('FORBIDDEN', `The credential lacks the scope ${scope}`, {
       details: { missing_scope: scope },

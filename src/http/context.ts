@@ -72,7 +72,7 @@ export class RequestCall implements Call {
   }
 
   setSessionCookie(token: string | null, expiresAtMs = 0): void {
-    const maxAgeSeconds = Math.max(0, Math.floor((expiresAtMs - this.#deps.clock()) / 1000));
+    const maxAgeSeconds = Math.max(0, Math.ceil((expiresAtMs - this.#deps.clock()) / 1000));
     this.setHeader('set-cookie', sessionCookie(token, maxAgeSeconds, this.origin.startsWith('https:')));
   }
 }

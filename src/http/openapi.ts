@@ -2,6 +2,7 @@
 // is the outline: paths, security, headers, named schemas, and the errors that follow from a route's guards.
 import type { FastifyInstance } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
+import type { ActorKind } from '../contract/actor.ts';
 import { type AnswerShape, isPublic, type Route } from '../contract/route.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 import { allowAnyOrigin } from './cors.ts';
@@ -146,8 +147,10 @@ function operationOf(endpoint: Endpoint): Json {
 
 function accessNote({ access }: Route): string {
   if (isPublic(access)) return '';
-  const callers = access.actors.map((actor) => `\`${actor}\``).join(', ');
-  return `Callers: ${callers}.${access.scope ? ` Scope: \`${access.scope}\`.` : ''}${access.session ? ' Needs a session.' : ''}`;
+  const list = (actors: readonly ActorKind[]) => actors.map((actor) => `\`${actor}\``).join(', ');
+  const { actors, scope, scopeless, session } = access;
+  const exempt = scopeless ? `, not needed by ${list(scopeless)}` : '';
+  return `Callers: ${list(actors)}.${scope ? ` Scope: \`${scope}\`${exempt}.` : ''}${session ? ' Needs a session.' : ''}`;
 }
 
 function parametersOf({ route, subjectBy }: Endpoint): Json[] {

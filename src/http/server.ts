@@ -86,7 +86,8 @@ export function createHttpServer(deps: Deps): HttpServer {
     if (draining) reply.header('connection', 'close');
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
     // Before a body is read for nothing.
-    if (request.is404) return done(routeNotFound(request.method, pathOf(request)));
+    if (request.is404 || lacksAnId(request.params))
+      return done(routeNotFound(request.method, pathOf(request)));
     inTurn(request.raw.socket, reply.raw, done);
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
@@ -165,6 +166,13 @@ function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, end
     },
     handler: route.method === 'GET' ? pipeline.handle : patiently(pipeline.handle),
   });
+}
+
+/** The router takes `/users/` for a user without an id, which is no route of ours. */
+function lacksAnId(params: unknown): boolean {
+  const given = params as Readonly<Record<string, string>>;
+  for (const name in given) if (given[name] === '' && name !== '*') return true;
+  return false;
 }
 
 /**

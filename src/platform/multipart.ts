@@ -143,7 +143,25 @@ class Form {
     if (this.#hasFile)
       return this.#refuse(name, `is one file too many: send exactly one, as ${fileField}`, 'count');
     this.#hasFile = true;
-    return this.#takeFile(head);
+    if (head.filename === undefined)
+      return this.#refuse(name, 'is a text field: send it as a file, with a file name', 'filename');
+    const sink = this.#takeFile(head);
+    return head.filename === '' ? this.#unlessLeftEmpty(name, sink) : sink;
+  }
+
+  /** A browser whose user has chosen no file sends one without a name and without a byte. */
+  #unlessLeftEmpty(name: string, sink: PartSink): PartSink {
+    let bytes = 0;
+    return {
+      write: (piece) => {
+        bytes += piece.length;
+        sink.write(piece);
+      },
+      end: () => {
+        if (bytes === 0) this.#refuse(name, 'is empty and has no name: choose a file', 'required');
+        sink.end();
+      },
+    };
   }
 
   /**

@@ -100,7 +100,7 @@ describe('a mutation leaves exactly one row', () => {
       resource_id: id,
       ...byKey(),
     });
-    expect(made.row.metadata.new).toMatchObject({ name: 'small', max_file_size: 10 });
+    expect(made.row.metadata.new).toMatchObject({ name: 'small', maxFileSize: 10 });
     const changed = await rowOf('PUT', `/project/plans/${id}`, { name: 'large' });
     expect(changed.row).toMatchObject({ action: 'plan.update', resource_id: id });
     expect(changed.row.metadata).toEqual({ old: { name: 'small' }, new: { name: 'large' } });
@@ -169,8 +169,8 @@ describe('a mutation leaves exactly one row', () => {
     const changed = await rowOf('PUT', `/project/integrations/${id}`, { scopes: [], devMode: true });
     expect(changed.row.action).toBe('integration.update');
     expect(changed.row.metadata).toEqual({
-      old: { scopes: ['files:read'], dev_mode: false },
-      new: { scopes: [], dev_mode: true },
+      old: { scopes: ['files:read'], devMode: false },
+      new: { scopes: [], devMode: true },
     });
     const rotated = await rowOf('POST', `/project/integrations/${id}/rotate-key`);
     expect(rotated.row.action).toBe('integration.update');
@@ -194,8 +194,17 @@ describe('a mutation leaves exactly one row', () => {
       action: 'project.update',
       metadata: { old: { active: true }, new: { active: false } },
     });
-    const rotated = await rowOf('POST', `/admin/projects/${id}/rotate-key`, undefined, admin, id);
-    expect(rotated.row).toMatchObject({ action: 'api_key.create', ...byAdmin });
+    const [key] = await rowsOf<{ id: string }>(
+      service.databaseUrl,
+      `select id from api_keys where project_id = '${id}'`,
+    );
+    const rotated = await rowsOfWork(id, () =>
+      service.api.call('POST', `/admin/projects/${id}/rotate-key`, { as: admin }),
+    );
+    expect(rotated.toSorted((a, b) => (a.action < b.action ? -1 : 1))).toMatchObject([
+      { action: 'api_key.create', ...byAdmin },
+      { action: 'api_key.revoke', resource_id: key?.id, ...byAdmin },
+    ]);
     const gone = await rowOf('DELETE', `/admin/projects/${id}`, undefined, admin, id);
     expect(gone.row).toMatchObject({ action: 'project.delete', resource_id: id, ...byAdmin });
     for (const [path, body] of [

@@ -100,6 +100,8 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       ['a part that ends in its head, after the file', Buffer.concat([unclosed, opening, ending])],
       ['an empty part', Buffer.concat([opening, Buffer.from('\r\n'), whole])],
       ['nothing but a part that ends in its head', Buffer.concat([opening, ending])],
+      ['a file that is a text field', formOf([{ name: 'file', value: bytesOf(size) }])],
+      ['a file input that was left empty', formOf([{ name: 'file', filename: '', value: '' }])],
       ['a second file under another name', formOf([file, { ...file, name: 'attachment' }])],
       ['another boundary than announced', formOf([file], { boundary: 'another' })],
       ['random bytes', bytesOf(size, 7)],

@@ -140,6 +140,10 @@ interface Guard {
 }
 
 const files: readonly CallerKind[] = ['project', 'integration', 'user', 'space'];
+/** As a filter by space sees it. */
+const isWanted = (space: { readonly id: string } | null, wanted: string | undefined): boolean =>
+  wanted === undefined || (wanted === 'none' ? space === null : space?.id === wanted);
+
 const managers: Guard = { actors: ['project', 'user'] };
 const ownerOnly: Guard = { actors: ['project'] };
 const provisioner = (scope: Scope): Guard => ({ actors: ['project', 'integration'], scope });
@@ -509,7 +513,10 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       const caller = someone(world, draw, ['key', 'session']);
       const { plan, known } = somePlan(world, caller, draw);
       const reply = await world.api.delete(`/project/plans/${plan?.id ?? randomUUID()}`, caller.text);
-      const used = caller.project?.users.some((user) => !user.gone && user.plan === plan);
+      // Who has no plan of its own follows the default one.
+      const used = caller.project?.users.some(
+        (user) => !user.gone && (user.plan === plan || (user.plan === null && plan?.isDefault)),
+      );
       const expected = refusal(caller, ownerOnly, null) ?? (known ? (used ? 409 : 204) : 404);
       if (!expectStatus(reply, expected, asked(caller, 'plans.delete')) || !plan) return;
       const { plans } = tenantOf(caller);
@@ -813,16 +820,18 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
   'spaces.revokeToken': [
     1,
     async (world, draw) => {
-      const caller = someone(world, draw, ['integration', 'key']);
+      const caller = someone(world, draw, ['integration', 'key', 'user']);
       const all = world.projects.flatMap((project) => project.credentials);
       const tokens = all.filter((one) => one.kind === 'space');
       const token = pick(tokens, draw.number);
       const reply = await world.api.post('/project/spaces/token/revoke', caller.text, {
         jti: token?.jti ?? randomUUID(),
       });
-      const expected = refusal(caller, provisioner('spaces:login'), null) ?? 204;
+      const guard = caller.kind === 'user' ? managers : provisioner('spaces:login');
+      const expected = refusal(caller, guard, null) ?? 204;
       if (!expectStatus(reply, expected, asked(caller, 'spaces.revokeToken')) || !token) return;
-      const own = tenantOf(caller).spaces.includes(token.space);
+      const isPinnedElsewhere = caller.pinned !== null && caller.pinned !== token.space.owner;
+      const own = tenantOf(caller).spaces.includes(token.space) && !isPinnedElsewhere;
       if (own && token.space.session === token.jti) token.space.session = null;
     },
   ],
@@ -883,9 +892,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       if (folder !== undefined) query.set('folder', folder);
       const found: { id: string; created_at: string }[] = [];
       let reply = await world.api.get(`${path}/files?${query}`, caller.text);
-      const hidden = caller.space && wanted !== undefined && wanted !== caller.space.id;
-      const expected =
-        refusal(caller, { actors: files, scope: 'files:read' }, { path, user }) ?? (hidden ? 404 : 200);
+      const expected = refusal(caller, { actors: files, scope: 'files:read' }, { path, user }) ?? 200;
       if (!expectStatus(reply, expected, asked(caller, 'files.list')) || !user) return;
       for (; ; reply = await world.api.get(`${path}/files?${query}`, caller.text)) {
         found.push(...reply.body.files);
@@ -894,8 +901,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       }
       const seen = filesOf(tenantOf(caller), user).filter(
         (file) =>
-          (!caller.space || file.space === caller.space) &&
-          (wanted === undefined || (wanted === 'none' ? file.space === null : file.space?.id === wanted)) &&
+          (caller.space ? file.space === caller.space : isWanted(file.space, wanted)) &&
           (folder === undefined || file.folder === folder),
       );
       expectListed(

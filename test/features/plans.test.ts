@@ -91,6 +91,20 @@ test('plans.delete: a plan with users stays; without the default, the oldest rem
   expect((await defaultsOf(key))[0].id).toBe(second.id);
 });
 
+test('plans.delete: who has no plan of its own follows the default one, which stays', async () => {
+  const { key } = await createTenant(service.api, admin);
+  const user = await createUser(service.api, key);
+  const first = await createPlan(service.api, key, { maxFileSize: 10 });
+  const planOf = async () => (await service.api.get(`/project/users/${user.id}`, key)).body.user.plan?.id;
+  const remove = (id: string) => service.api.delete(`/project/plans/${id}`, key);
+  expect(await planOf()).toBe(first.id);
+  expect((await remove(first.id)).body.error.code).toBe('CONFLICT');
+  const second = await createPlan(service.api, key);
+  await service.api.put(`/project/plans/${second.id}/default`, key);
+  expect((await remove(first.id)).status).toBe(204);
+  expect(await planOf()).toBe(second.id);
+});
+
 test('users.create: while default plans come and go, a user gets the one that there is', async () => {
   const { key } = await createTenant(service.api, admin);
   const plans = [];

@@ -233,6 +233,9 @@ test('what is no route is 404, whatever is sent to it', async () => {
     ['POST', '/nope', { raw: 'x'.repeat(2 ** 21), headers: json }],
     ['PATCH', '/project/users', { raw: '{', headers: json }],
     ['PUT', '/nope', { raw: 'x', headers: { 'content-type': 'text/plain' } }],
+    ['GET', '/project/users/', { as: tenant.key }],
+    ['GET', '/project/users//files', { as: tenant.key }],
+    ['GET', '/admin/projects/?limit=1', {}],
   ] as const) {
     const reply = await service.api.call(method, at, given);
     expect([reply.status, reply.body.error.code], `${method} ${at}`).toEqual([404, 'NOT_FOUND']);

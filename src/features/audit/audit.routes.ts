@@ -19,7 +19,7 @@ const Moment = (description: string) =>
       pattern:
         '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?)?$',
     },
-    description: `${description} A date, or a date and time, which is UTC unless it says its offset; a date stands for 00:00, when that day begins.`,
+    description: `${description} A date, or a date and time, which is UTC unless it says its offset.`,
     examples: ['2026-01-31T12:00:00Z'],
   });
 
@@ -27,12 +27,10 @@ const filterFields = {
   action: Type.Optional(Choice(auditActions, { 'x-name': 'AuditAction' })),
   user_id: Type.Optional(Uuid),
   actor_type: Type.Optional(ActorType),
-  from: Type.Optional(Moment('Rows of this moment and later.')),
-  to: Type.Optional(
-    Moment(
-      'Rows up to this moment and of it. Given as a date, it leaves that day out: for the whole of it, name the next one.',
-    ),
+  from: Type.Optional(
+    Moment('Rows of this moment and later; given as a date, from the beginning of that day.'),
   ),
+  to: Type.Optional(Moment('Rows up to this moment and of it; given as a date, up to the end of that day.')),
   ...pageQuery(50),
 };
 
@@ -69,6 +67,10 @@ const Logs = Listing('logs', AuditEntry);
 /** Offsets that JavaScript reads and PostgreSQL refuses become UTC before they get there. */
 const instantOf = (moment: string): string => isoOf(readMoment(moment) ?? 0);
 
+/** Of a date, when that day ends. */
+const lastInstantOf = (moment: string): string =>
+  /T/i.test(moment) ? instantOf(moment) : `${moment}T23:59:59.999999Z`;
+
 async function readLogs(
   deps: Deps,
   list: string,
@@ -82,7 +84,7 @@ async function readLogs(
     userId: query.user_id,
     actorType: query.actor_type,
     from: query.from && instantOf(query.from),
-    to: query.to && instantOf(query.to),
+    to: query.to && lastInstantOf(query.to),
   };
   const statement = listAudit(filter, afterCursor(deps, list, query.cursor), query);
   const rows = await search<AuditRow>(deps, projectId ?? 'all', statement);

@@ -17,8 +17,31 @@ export function auditCall(stamp: AuditStamp, subject: AuditSubject): Sql {
   return sql`record_audit(${stamp.projectId}::uuid, ${stamp.actorType}::text, ${stamp.actorId}::uuid,
     ${stamp.actorKeyId}::text, ${stamp.ipAddress}::text, ${stamp.userAgent}::text, ${stamp.action}::text,
     ${subject.resourceType}::text, ${subject.resourceId ?? null}::text, ${subject.userId ?? null}::uuid,
-    ${JSON.stringify(subject.metadata ?? {})}::jsonb)`;
+    ${JSON.stringify(inApiNames(subject.metadata ?? {}))}::jsonb)`;
 }
+
+/** Columns that the API calls by another name. */
+const apiNames: Readonly<Record<string, string>> = {
+  storage_limit: 'storageLimit',
+  max_file_size: 'maxFileSize',
+  allowed_mimes: 'allowedMimes',
+  cors_origins: 'corsOrigins',
+  dev_mode: 'devMode',
+  rate_limit_max: 'rateLimitMax',
+  rate_limit_window: 'rateLimitWindow',
+  mime_type: 'mimeType',
+  storage_key: 'storageKey',
+};
+
+/** Old and new values are told as the API tells them. */
+function inApiNames(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const named = (values: object) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [apiNames[name] ?? name, value]));
+  const sides = (['old', 'new'] as const).filter((side) => isObject(metadata[side]));
+  return { ...metadata, ...Object.fromEntries(sides.map((side) => [side, named(metadata[side] as object)])) };
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 export const withAction = (stamp: AuditStamp, action: AuditAction): AuditStamp => ({ ...stamp, action });
 

@@ -71,7 +71,19 @@ const readList = (values: readonly string[]): unknown[] =>
   values.flatMap((value) => (value.trim().startsWith('[') ? readJson('tags', value) : tagsIn(value)));
 
 /** Tags as a list in one text. */
-export const tagsIn = (text: string): string[] => trimmed(text.split(','));
+const tagsIn = (text: string): string[] => trimmed(text.split(','));
+
+/** As a filter names them; what begins like JSON and is none is a tag as well. */
+export function tagsAsked(text: string): string[] {
+  if (!text.trim().startsWith('[')) return tagsIn(text);
+  try {
+    const list: unknown = parseForeignJson(text);
+    if (Array.isArray(list) && list.every((tag) => typeof tag === 'string')) return trimmed(list);
+  } catch {
+    // Then it is no JSON.
+  }
+  return tagsIn(text);
+}
 
 /** As a filter looks for them. */
 const trimmed = (tags: readonly string[]): string[] => tags.map((tag) => tag.trim()).filter(Boolean);

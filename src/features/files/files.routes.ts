@@ -6,7 +6,7 @@ import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readTypeFilter } from '../../kernel/media-type.ts';
 import { commitTogether } from './files.commit.ts';
-import { folderOf, tagsIn } from './files.meta.ts';
+import { folderOf, tagsAsked } from './files.meta.ts';
 import { storageKeyOf, urlOf } from './files.objects.ts';
 import { serveObject } from './files.serve.ts';
 import {
@@ -60,7 +60,7 @@ const FileQuery = Type.Object({
     Type.Array(Type.String({ maxLength: 2200 }), {
       maxItems: 32,
       description:
-        'All of them must match; repeated or comma-separated, so that a tag with a comma in it cannot be asked for.',
+        'All of them must match; repeated, comma-separated, or a JSON array, which a tag with a comma in it needs.',
       examples: [['paid']],
     }),
   ),
@@ -117,7 +117,7 @@ export const fileRoutes = [
       const filter = {
         space: visibleSpace(actor, space_id),
         folder: folder === undefined ? undefined : folderOf(folder, 400),
-        tags: tags?.flatMap(tagsIn),
+        tags: tags?.flatMap(tagsAsked),
         classifier,
         mimeType: mime_type === undefined ? undefined : readTypeFilter(mime_type),
         visibility,

@@ -4,7 +4,6 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, afterPosition, type PageRequest } from '../../contract/paging.ts';
 import { mayWait, projectTransaction, search } from '../../contract/project-work.ts';
-import { spaceNotFound } from '../../contract/refusals.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { quoted } from '../../kernel/json.ts';
@@ -40,10 +39,7 @@ export const fileNotFound = () => new PakhusError('NOT_FOUND', 'There is no such
 
 /** What of a user's files the caller sees, narrowed by what it asks for. A space token sees its own space. */
 export function visibleSpace(actor: TenantActor, wanted?: string): SpaceFilter {
-  if (actor.kind === 'space') {
-    if (wanted !== undefined && wanted.toLowerCase() !== actor.spaceId) throw spaceNotFound();
-    return { spaceId: actor.spaceId };
-  }
+  if (actor.kind === 'space') return { spaceId: actor.spaceId };
   if (wanted === undefined) return 'all';
   return wanted === 'none' ? 'none' : { spaceId: wanted };
 }

@@ -39,7 +39,8 @@ export const Sha256 = Type.String({
 });
 export const SpaceFilter = Type.String({
   pattern: '^(none|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$',
-  description: "A space, or `none` for the files at the user's own level.",
+  description:
+    "A space, or `none` for the files at the user's own level. A space token sees its own space, whatever it asks for.",
   examples: ['none', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'],
 });
 

@@ -17,6 +17,7 @@ import {
   insertIntegration,
   listIntegrations,
   lockIntegration,
+  touchIntegration,
   updateIntegration,
 } from './integrations.sql.ts';
 import { type IntegrationChangeInput, refuseBadOrigins } from './integrations.wire.ts';
@@ -100,6 +101,7 @@ export async function rotateIntegrationKey(
   return credentialTransaction(deps, actor, async (tx) => {
     const before = await lockedIntegration(tx, projectId, integrationId);
     const { key, plain } = await replaceIntegrationKey(tx, projectId, integrationId);
+    await tx.query(touchIntegration(projectId, integrationId));
     const metadata = { old: { key_prefix: before.key_prefix }, new: { key_prefix: key.key_prefix } };
     await recordAudit(tx, audit, { resourceType: 'integration', resourceId: integrationId, metadata });
     return { integration: await readIntegration(tx, projectId, integrationId), plain };

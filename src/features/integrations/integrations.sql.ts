@@ -37,6 +37,9 @@ export const findIntegration = (projectId: string, integrationId: string): Sql =
 export const lockIntegration = (projectId: string, integrationId: string): Sql => sql`
   select id from integrations where project_id = ${projectId} and id = ${integrationId} for no key update`;
 
+export const touchIntegration = (projectId: string, integrationId: string): Sql => sql`
+  update integrations set updated_at = now() where project_id = ${projectId} and id = ${integrationId}`;
+
 export const insertIntegration = (projectId: string, values: IntegrationValues): Sql => sql`
   insert into integrations (project_id, name, scopes, cors_origins, dev_mode, rate_limit_max, rate_limit_window)
   values (${projectId}, ${values.name}, ${values.scopes}, ${values.cors_origins}, ${values.dev_mode},

@@ -10,6 +10,7 @@ import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { lockProject } from '../projects/projects.lock.ts';
 import {
   deletePlan,
+  findFollower,
   findPlan,
   insertPlan,
   listPlans,
@@ -117,6 +118,7 @@ export async function removePlan(
     await lockProject(tx, projectId);
     const [row] = await tx.query<PlanRow>(deletePlan(projectId, planId)).catch(explainUsedPlan);
     if (!row) throw planNotFound();
+    if (row.is_default && (await tx.query(findFollower(projectId))).length > 0) throw followed();
     await tx.query(markOldestDefault(projectId));
     await recordAudit(tx, audit, { resourceType: 'plan', resourceId: planId, metadata: { old: row } });
   });
@@ -126,6 +128,12 @@ function explainUsedPlan(error: unknown): never {
   if (brokenConstraint(error) !== 'users_plan') throw error;
   throw new PakhusError('CONFLICT', 'Users are assigned to this plan: assign them to another one first');
 }
+
+const followed = () =>
+  new PakhusError(
+    'CONFLICT',
+    'Users without a plan of their own follow this one, the default: make another plan the default first',
+  );
 
 /** The values in force after `input`; what it does not name stays. */
 function valuesOf(before: PlanValues, input: PlanChangeInput): PlanValues {

@@ -45,6 +45,10 @@ export const updatePlan = (projectId: string, planId: string, plan: PlanValues):
 export const deletePlan = (projectId: string, planId: string): Sql => sql`
   delete from plans where project_id = ${projectId} and id = ${planId} returning ${columns}`;
 
+/** Who has no plan of its own follows the default one. */
+export const findFollower = (projectId: string): Sql => sql`
+  select from users where project_id = ${projectId} and plan_id is null limit 1`;
+
 /** Two steps, because the unique index on the default looks at every row as it changes. */
 export const unmarkDefault = (projectId: string): Sql => sql`
   update plans set is_default = false, updated_at = now() where project_id = ${projectId} and is_default

@@ -6,7 +6,7 @@ import { PakhusError } from '../../kernel/error.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
 import { ofAccounts } from '../../platform/passwords.ts';
 import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts';
-import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { doomFilesOfProject } from '../files/files.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
 import { lockProject, lockProjectWhole } from './projects.lock.ts';
@@ -111,7 +111,14 @@ export async function rotateProjectKeys(deps: Deps, projectId: string, audit: Au
     const project = await lockedProject(tx, projectId);
     const { key, plain, ended } = await replaceProjectKeys(tx, projectId);
     const metadata = { rotated: true, old: { key_ids: ended }, new: { key_ids: [key.id] } };
-    await recordAudit(tx, { ...audit, projectId }, { resourceType: 'api_key', resourceId: key.id, metadata });
+    const stamp = { ...audit, projectId };
+    await recordAudit(tx, stamp, { resourceType: 'api_key', resourceId: key.id, metadata });
+    for (const resourceId of ended)
+      await recordAudit(tx, withAction(stamp, 'api_key.revoke'), {
+        resourceType: 'api_key',
+        resourceId,
+        metadata: { rotated: true },
+      });
     return { project, plain };
   });
 }

@@ -158,12 +158,14 @@ export const spaceRoutes = [
       method: 'POST',
       path: '/project/spaces/token/revoke',
       summary: 'End the session of a space',
-      access: login,
+      description:
+        'A user token ends sessions of the spaces of its user. What is no live session is 204 as well.',
+      access: { actors: ['project', 'integration', 'user'], scope: 'spaces:login', scopeless: ['user'] },
       audit: 'token.revoke',
       body: Type.Object({ jti: Uuid }),
       returns: { status: 204 },
       errors: [],
     },
-    async ({ deps, actor, body, audit }) => revokeSpaceToken(deps, actor.projectId, body.jti, audit),
+    async ({ deps, actor, body, audit }) => revokeSpaceToken(deps, actor, body.jti, audit),
   ),
 ];

@@ -1,5 +1,11 @@
 // Spaces: parts of a user's storage, each with a login of its own and at most one live session.
-import { grantOf, type IntegrationActor, type ProjectActor, type UserActor } from '../../contract/actor.ts';
+import {
+  grantOf,
+  type IntegrationActor,
+  type ProjectActor,
+  pinnedUserOf,
+  type UserActor,
+} from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
@@ -199,12 +205,13 @@ async function proveSpacePassword(
 
 export async function revokeSpaceToken(
   deps: Deps,
-  projectId: string,
+  actor: ProjectActor | IntegrationActor | UserActor,
   jti: string,
   audit: AuditStamp,
 ): Promise<void> {
+  const { projectId } = actor;
   await projectTransaction(deps, projectId, async (tx) => {
-    const [ended] = await tx.query<{ user_id: string }>(endSpaceSession(projectId, jti));
+    const [ended] = await tx.query<{ user_id: string }>(endSpaceSession(projectId, jti, pinnedUserOf(actor)));
     // Of a session that is not there nothing was ended, and nothing is said to have been.
     if (ended)
       await recordAudit(tx, audit, { resourceType: 'token', resourceId: jti, userId: ended.user_id });

@@ -73,8 +73,11 @@ export const updateSpaceSession = (
   update spaces set session_jti = ${jti}
   where project_id = ${projectId} and id = ${spaceId} and active and password_hash = ${provedHash} returning id`;
 
-export const endSpaceSession = (projectId: string, jti: string): Sql => sql`
-  update spaces set session_jti = null where project_id = ${projectId} and session_jti = ${jti} returning id, user_id`;
+/** Of that user only, where one is named. */
+export const endSpaceSession = (projectId: string, jti: string, userId: string | null): Sql => sql`
+  update spaces set session_jti = null
+  where project_id = ${projectId} and session_jti = ${jti} and user_id = coalesce(${userId}::uuid, user_id)
+  returning id, user_id`;
 
 export const moveFilesToOwner = (projectId: string, spaceId: string): Sql => sql`
   update files set space_id = null, updated_at = now() where project_id = ${projectId} and space_id = ${spaceId}`;
