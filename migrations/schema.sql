@@ -512,11 +512,11 @@ declare
 begin
   -- Before the user: the file's row will refer to the project, whose deletion goes through its users.
   perform from projects p where p.id = file.project_id for key share;
+  perform from users u where u.project_id = file.project_id and u.id = file.user_id for no key update;
   select u.active, u.used_bytes + file.size as wanted, p.storage_limit into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-    where u.project_id = file.project_id and u.id = file.user_id
-    for no key update of u;
+    where u.project_id = file.project_id and u.id = file.user_id;
   if not found then outcome := 'no user'; return; end if;
   if not owner.active then outcome := 'inactive user'; return; end if;
   if file.space_id is not null then

@@ -17,6 +17,8 @@ export interface Call {
   setSessionCookie(token: string | null, expiresAtMs?: number): void;
   /** Counts the request as a download as well. */
   countDownload(): void;
+  /** Throws where the credential has ended since the request was let in, which may be long ago when its body is slow. */
+  refuseEnded(): Promise<void>;
   /** Answers with a status of its own, where the shape's does not fit. */
   setStatus(status: number): void;
 }

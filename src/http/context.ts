@@ -67,6 +67,10 @@ export class RequestCall implements Call {
     this.#request.isDownload = true;
   }
 
+  refuseEnded(): Promise<void> {
+    return this.#request.readmit?.() ?? Promise.resolve();
+  }
+
   setStatus(status: number): void {
     this.#reply.code(status);
   }

@@ -65,10 +65,9 @@ function readAll(stream: IncomingMessage, enterLarge: EnterLarge): Promise<Buffe
     joining.flush();
     resolve(joined(chunks));
   });
-  stream.on('error', reject);
-  stream.on('close', () =>
-    reject(new PakhusError('VALIDATION_ERROR', 'The request ended before its body did')),
-  );
+  const onGone = () => reject(new PakhusError('VALIDATION_ERROR', 'The request ended before its body did'));
+  stream.on('error', onGone);
+  stream.on('close', onGone);
   return promise.finally(() => {
     clearTimeout(timer);
     large?.abort();

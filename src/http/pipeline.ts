@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../contract/actor.ts';
 import type { Deps } from '../contract/deps.ts';
 import { userNotFound } from '../contract/refusals.ts';
-import { isPublic, type Route } from '../contract/route.ts';
+import { type GuardedAccess, isPublic, type Route } from '../contract/route.ts';
 import { Serialized } from '../contract/serialized.ts';
 import type { Subject } from '../contract/subject.ts';
 import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
@@ -32,6 +32,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null until the caller is known; a guard may still refuse it. */
     admission: Admission | null;
+    /** By `performance.now()`. */
+    admittedAt: number;
+    /** Of a multipart route, whose body arrives after it was let in. */
+    readmit: (() => Promise<void>) | null;
   }
 }
 
@@ -49,10 +53,13 @@ export function pipelineOf(deps: Deps, identify: Identify, { route, subjectBy }:
   const validateQuery = route.query && parameterValidator(route.query);
   const validateBody = route.body && !route.multipart ? bodyValidator(route.body) : undefined;
   const isAuthRoute = route.path.startsWith('/auth/');
+  const isChange = unsafeMethods.has(route.method) && !isPublic(route.access);
 
   return {
     admit: (request, reply) => admitCaller(deps, identify, route, isAuthRoute, subjectBy, request, reply),
     async handle(request, reply) {
+      if (isChange) await readmitCaller(deps, identify, route, subjectBy, request);
+      if (route.multipart) request.readmit = () => readmitCaller(deps, identify, route, subjectBy, request);
       const { actor, subject } = request.admission ?? stranger;
       const params = validated(request.params, validateParams);
       const query = validated(request.query, validateQuery);
@@ -104,13 +111,46 @@ async function admitCaller(
   } catch (error) {
     return refuse(deps, route, credential, error, request, reply);
   }
-  request.admission = caller;
+  admitted(request, caller);
   sendCors(reply, callerCors(headers.origin, caller.actor, credential.byCookie, caller.cors, globalOrigins));
   if (caller.rate && route.path.startsWith('/project/')) await limitIntegration(deps, caller.rate, reply);
-  authorizeActor(caller.actor, route.access);
-  if (subjectBy) refuseForeignSubject(caller.actor, caller.subject);
-  authorizeScope(caller.actor, route.access, deps.settings.SCOPE_ENFORCEMENT, request.id, deps.log);
-  if (subjectBy) requireSubject(request, subjectBy, caller.subject);
+  authorize(deps, route.access, subjectBy, caller, request);
+}
+
+function authorize(
+  deps: Deps,
+  access: GuardedAccess,
+  subjectBy: SubjectBy,
+  { actor, subject }: Caller,
+  request: FastifyRequest,
+): void {
+  authorizeActor(actor, access);
+  if (subjectBy) refuseForeignSubject(actor, subject);
+  authorizeScope(actor, access, deps.settings.SCOPE_ENFORCEMENT, request.id, deps.log);
+  if (subjectBy) requireSubject(request, subjectBy, subject);
+}
+
+function admitted(request: FastifyRequest, caller: Caller): void {
+  request.admission = caller;
+  request.admittedAt = performance.now();
+}
+
+const freshMs = 1_000;
+
+/** A request whose body took its time is not let to change what its credential may not touch any more. */
+async function readmitCaller(
+  deps: Deps,
+  identify: Identify,
+  route: Route,
+  subjectBy: SubjectBy,
+  request: FastifyRequest,
+): Promise<void> {
+  if (performance.now() - request.admittedAt < freshMs) return;
+  const credential = presentedCredential(request.headers);
+  if (isPublic(route.access) || credential === null) return;
+  const caller = await identify(credential.value, subjectPathOf(request, subjectBy));
+  authorize(deps, route.access, subjectBy, caller, request);
+  admitted(request, caller);
 }
 
 /** Of a credential that is not good, or no longer: the page that sent it may read why. */

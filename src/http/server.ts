@@ -76,6 +76,8 @@ export function createHttpServer(deps: Deps): HttpServer {
   );
 
   instance.decorateRequest('admission', null);
+  instance.decorateRequest('admittedAt', 0);
+  instance.decorateRequest('readmit', null);
   instance.decorateRequest('routeId', 'other');
   instance.decorateRequest('isDownload', false);
   instance.decorateRequest('counted', false);

@@ -43,6 +43,11 @@ export class FormParser {
     for (let at = 0; at < bytes.length; ) at = this.#advance(bytes, at);
   }
 
+  /** What comes now belongs to no part that anybody reads. */
+  get isIdle(): boolean {
+    return this.#state === 'over' || this.#sink === dropped;
+  }
+
   /** Throws MalformedForm where the form has not come to its end. */
   end(): void {
     if (this.#state !== 'over') throw new MalformedForm('it ends before its last boundary');

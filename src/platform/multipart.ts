@@ -76,6 +76,7 @@ export async function readForm(
     const onData = (chunk: Buffer) =>
       guarded(() => {
         chunks.write(chunk);
+        if (parser.isIdle) form.pass(chunk.length);
         form.refuseMore(chunk.length);
       });
     const onEnd = () =>
@@ -103,6 +104,7 @@ class Form {
   #hasFile = false;
   #fault: PakhusError | null = null;
   #bytesSinceFault = 0;
+  #bytesPassed = 0;
 
   constructor(shape: FormShape, takeFile: (part: FilePart) => PartSink) {
     this.#shape = shape;
@@ -120,6 +122,13 @@ class Form {
     if (this.#fault) throw this.#fault;
     if (this.#hasFile) return this.#fields;
     throw formFault(fileField, `is missing: send the file as the part named ${fileField}`, 'required');
+  }
+
+  /** Around its parts, too, a client may send only so much. */
+  pass(bytes: number): void {
+    this.#bytesPassed += bytes;
+    if (this.#bytesPassed > droppedBytesMax)
+      throw formFault('body', `has more than ${droppedBytesMax} bytes that are in no part`, 'size');
   }
 
   /** Of a form that is refused anyway, not everything is read that a client may send. */

@@ -1,9 +1,9 @@
 // Files that are stored in one batch: each fares as it would alone, but that none waits for a lock.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AuditStamp } from '../../src/contract/audit.ts';
-import { type NewFile, storeFile, storeFiles } from '../../src/features/files/files.sql.ts';
+import { listChildFolders, type NewFile, storeFile, storeFiles } from '../../src/features/files/files.sql.ts';
 import type { Sql } from '../../src/platform/db/sql.ts';
 import { freshDatabase } from '../support/database.ts';
 
@@ -185,6 +185,58 @@ test('store_files: who is locked by somebody else is passed over, and holds up n
     expect(await outcomesOf(files)).toEqual(['passed over', 'stored', 'passed over']);
   } finally {
     await other.end();
+  }
+});
+
+test.each([
+  ['another plan', 'update users set plan_id = $2 where id = $1'],
+  [
+    'a lower limit',
+    'update plans set storage_limit = 10 where id = $2 and exists (select from users where id = $1)',
+  ],
+])(
+  'store_file: who waited for its user while it got %s is held to what is in force then',
+  async (_what, change) => {
+    const project = await newProject();
+    const [before, after] = [await newPlan(project, 100), await newPlan(project, 10)];
+    const user = await newUser(project, before);
+    const file = await newFile(project, user, 50);
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query('begin');
+    await other.query('select from users where id = $1 for no key update', [user]);
+    const storing = run(storeFile(file, audit));
+    await vi.waitUntil(async () => {
+      const { rows } = await other.query(`select from pg_stat_activity where wait_event_type = 'Lock'`);
+      return rows.length > 0;
+    });
+    await other.query(change, [user, change.startsWith('update users') ? after : before]);
+    await other.query('commit');
+    expect(await storing).toMatchObject([{ outcome: 'user limit' }]);
+    await other.end();
+  },
+);
+
+test('listChildFolders: each hop goes through the index of folders, also for a user that the statistics do not know', async () => {
+  const project = await newProject();
+  const fill = (user: string, files: number) =>
+    client.query(
+      `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, folder, sha256)
+       select gen_random_uuid(), $1, $2, 'a', 1, 'text/plain', gen_random_uuid(), 'folder-' || n, ''
+       from generate_series(1, $3::int) n`,
+      [project, user, files],
+    );
+  for (let nth = 0; nth < 10; nth += 1) await fill(await newUser(project), 100);
+  await client.query('analyze files');
+  const user = await newUser(project);
+  await fill(user, 2_000);
+  const space = { spaceId: await newSpace(project, user) };
+  for (const where of ['all', 'none', space] as const) {
+    const { text, values } = listChildFolders(project, user, where, '', null, 100);
+    const { rows } = await client.query(`explain ${text}`, [...values]);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(/files_of_(space_)?folder/);
+    expect(plan).not.toMatch(/Sort|files_newest|files_of_level|Seq Scan on files/);
   }
 });
 

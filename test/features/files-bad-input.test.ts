@@ -398,6 +398,25 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       },
     );
 
+    test.each(['before the form', 'behind the form', 'in a part without a name'])(
+      'files.upload: a client that sends without end %s is refused',
+      async (where) => {
+        const at = await target();
+        const form = formOf(partsOf('abc'));
+        const nameless = formOf([{ name: '', head: 'Content-Type: text/plain', value: 'x' }], {
+          closed: false,
+        });
+        const client = await begin(at, 100 << 20);
+        if (where === 'behind the form') await client.write(form);
+        if (where === 'in a part without a name') await client.write(nameless.subarray(0, -2));
+        for (let sent = 0; sent < 100 << 20 && !client.answered; sent += 1 << 20)
+          await client.write(Buffer.alloc(1 << 20, 'x'));
+        expect((await client.reply()).status).toBe(422);
+        client.end();
+        await expectNothingLeft(at);
+      },
+    );
+
     test('files.upload: a Content-Length below the truth cuts the form, which is refused', async () => {
       const at = await target();
       const form = formOf(partsOf(bytesOf(5000)));

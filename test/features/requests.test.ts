@@ -1,9 +1,11 @@
 // Requests that are almost right: bodies of the wrong kind, numbers in odd writing, far too much of something.
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction, isSomebodyWaiting, rowsOf, waitersIn } from '../support/database.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
+import { openRawPost } from '../support/raw-client.ts';
 import {
   adminSession,
   createIntegration,
@@ -13,7 +15,7 @@ import {
   sessionOf,
   type Tenant,
 } from '../support/tenants.ts';
-import { contentTypeOf, formOf, upload } from '../support/uploads.ts';
+import { contentTypeOf, formOf, partsOf, upload } from '../support/uploads.ts';
 
 let service: TestPakhus;
 let tenant: Tenant;
@@ -223,6 +225,30 @@ test.each(['x"y', 'a b', 'evil.test/"},{"', 'a\tb', 'ø'])('Host %j becomes part
   for await (const chunk of socket) chunks.push(chunk as Buffer);
   const [, answer = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
   expect(JSON.parse(answer).file.url).toMatch(/^http:\/\/localhost\//);
+});
+
+test.each([
+  ['tokens', 'application/json', Buffer.from('{"scopes":[]}')],
+  ['files', contentTypeOf(), formOf(partsOf('a file'))],
+  ['files', contentTypeOf(), formOf(partsOf(Buffer.alloc(300_000)))],
+])('%s: a change whose credential ends while its body is under way is refused', async (at, type, body) => {
+  const owner = await createUser(service.api, tenant.key);
+  const { id, key } = await createIntegration(service.api, tenant.key, {
+    scopes: ['users:read', 'files:write'],
+  });
+  const client = await openRawPost(service.baseUrl, {
+    path: `/project/users/${owner.id}/${at}`,
+    as: key,
+    headers: [`Content-Type: ${type}`, `Content-Length: ${body.length}`],
+  });
+  await client.write(body.subarray(0, -5));
+  await delay(1_200);
+  expect((await service.api.delete(`/project/integrations/${id}`, tenant.key)).status).toBe(204);
+  await client.write(body.subarray(-5));
+  expect((await client.reply()).status).toBe(401);
+  client.end();
+  const { files } = (await service.api.get(`/project/users/${owner.id}/files`, tenant.key)).body;
+  expect(files).toEqual([]);
 });
 
 test('what is no route is 404, whatever is sent to it', async () => {

@@ -373,6 +373,19 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await logIn(space.externalId, 'rotated')).status).toBe(201);
     });
 
+    test('spaces.setCredentials: a user token sets no password that lets in who may do more than itself', async () => {
+      const space = await spaceOf();
+      const set = async (scopes: string[]) => {
+        const minted = await service.api.post(`${space.owner.path}/tokens`, tenant.key, { scopes });
+        return service.api.put(`${space.at}/credentials`, minted.body.token, { password: 'mine' });
+      };
+      const refused = await set(['files:read']);
+      expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN']);
+      expect((await logIn(space.externalId, 'mine')).status).toBe(401);
+      expect((await set(allFiles)).status).toBe(204);
+      expect((await logIn(space.externalId, 'mine')).status).toBe(201);
+    });
+
     test('spaces.revokeToken: 204 for any jti, but only the own project can end a session', async () => {
       const space = await spaceOf();
       const { token, jti } = await tokenOf(space);

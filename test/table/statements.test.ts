@@ -17,7 +17,10 @@ const exceptions: Readonly<Record<string, string>> = {
   'credentials.sql.ts withSubjects: plans': 'a foreign key ties a user to a plan of its own project',
   'files.sql.ts claimAbandoned: files': 'asks of one object whether its own file, by its id, owns it',
   'files.sql.ts claimExposed: files': 'the mover serves every project',
-  'files.sql.ts foundFiles: files': 'what is found by its space alone is then held against project and owner',
+  'files.sql.ts foundFiles: files':
+    'what is found by its space or user alone is then held against project and owner',
+  'files.sql.ts listChildFolders: files':
+    'what is found by its space or user alone is then held against project and owner',
   'files.sql.ts listExposed: files': 'the mover serves every project',
   'files.sql.ts listOwned: files': 'the reaper serves every project: keys are checked against all of them',
   'files.sql.ts listUnshown: files': 'the mover serves every project',

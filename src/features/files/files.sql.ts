@@ -397,9 +397,9 @@ export const isSearch = (filter: FileFilter): boolean =>
   isNarrowed(filter) || (filter.folder !== undefined && filter.space !== 'all');
 
 /**
- * A list of one space, or of a user's own level, is found by that alone and only then held against its owner: all
- * of its files have the same one. With the owner among the conditions, PostgreSQL would go through all of the owner's
- * files for a space with few.
+ * A list of one space, of a user's own level or of a folder is found by that alone and only then held against its owner:
+ * all of its files have the same one. With the owner among the conditions, PostgreSQL may go through all of the owner's
+ * files for a few: it takes user and project for independent, and so every user for small.
  */
 function foundFiles(
   projectId: string,
@@ -412,10 +412,15 @@ function foundFiles(
   const owned = sql`project_id = ${projectId} and user_id = ${userId}`;
   const found = sql`${conditionsOf(filter)}${after}`;
   if (isNarrowed(filter)) return newestFiltered(sql`select * from files where ${owned}${found}`, page);
-  if (space === 'all') return newestFirst(sql`select * from files where ${owned}${found}`, page);
-  const within = space === 'none' ? sql`user_id = ${userId}` : sql`true`;
-  return sql`select * from (${newestFirst(sql`select * from files where ${within}${found}`, page)}) found where ${owned}`;
+  if (space === 'all' && filter.folder === undefined)
+    return newestFirst(sql`select * from files where ${owned}${found}`, page);
+  const within = sql`select * from files where ${holderOf(userId, space)}${found}`;
+  return sql`select * from (${newestFirst(within, page)}) found where ${owned}`;
 }
+
+/** Who holds the files, in the fewest words; `inSpace` names a space. */
+const holderOf = (userId: string, space: SpaceFilter): Sql =>
+  space === 'all' || space === 'none' ? sql`user_id = ${userId}` : sql`true`;
 
 function inSpace(space: SpaceFilter): Sql {
   if (space === 'all') return noSql;
@@ -462,9 +467,11 @@ export function listChildFolders(
 ): Sql {
   const start = prefix === '' ? '' : `${folderKeyOf(prefix)}\x01`;
   const within = prefix === '' ? noSql : sql` and ${folderKey} < ${`${folderKeyOf(prefix)}\x02`}`;
-  const firstAfter = (bound: Sql) => sql`(select ${folderKey} as key from files
-    where project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${folderKey} > ${bound}${within}
-    order by ${folderKey} limit 1) found`;
+  const firstAfter = (bound: Sql) => sql`(select key from (
+      select project_id, user_id, ${folderKey} as key from files
+      where ${holderOf(userId, space)}${inSpace(space)} and ${folderKey} > ${bound}${within}
+      order by ${folderKey} limit 1) first
+    where project_id = ${projectId} and user_id = ${userId}) found`;
   const nameOf = sql`split_part(substr(found.key, ${[...start].length + 1}::int), E'\\x01', 1)`;
   const from = afterName === null ? start : `${start}${afterName}\x02`;
   return sql`

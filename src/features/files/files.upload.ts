@@ -146,6 +146,7 @@ async function receiveAndStore<Input extends UploadInput>(
   refuseSize(user, file.size, file.cutShort ? announcedSize(call) : 0, bytesMax);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
+  await call.refuseEnded();
   const object = await place(attempt, arrived, file, facts, values);
   const row = rowOf(actor, user, input, values, facts, file, object);
   attempt.committing = true;

@@ -45,7 +45,7 @@ export const healthRoutes = [
     },
     async ({ deps, call }) => {
       const [database, storage, redis] = await Promise.all([
-        probe(() => databaseAnswers(deps)),
+        databaseOf(deps)(),
         storageOf(deps)(),
         probe(deps.probes.redis),
       ]);
@@ -59,10 +59,16 @@ export const healthRoutes = [
 /** Anybody may ask, as often as they like: a store that may want money for every answer gets one question at a time. */
 const storageOf = onceFor((deps: Deps) => singleFlight(() => probe(deps.probes.storage)));
 
-async function databaseAnswers(deps: Deps): Promise<boolean> {
-  await deps.db.read(sql`select 1`);
-  return true;
-}
+/** One of the connections that everybody reads through, or one that is lent: where lists are long, the first is busy. */
+const databaseOf = onceFor((deps: Deps) =>
+  singleFlight(() =>
+    probe(async () => {
+      const question = sql`select 1`;
+      await Promise.any([deps.db.read(question), deps.db.query(question)]);
+      return true;
+    }),
+  ),
+);
 
 /** `null` from a probe means that the part is not configured. */
 async function probe(ask: () => Promise<boolean> | null): Promise<CheckResult> {

@@ -112,7 +112,7 @@ export const spaceRoutes = [
       method: 'PUT',
       path: '/project/users/:user/spaces/:spaceId/credentials',
       summary: 'Set or rotate the password of a space',
-      description: 'Ends its live session.',
+      description: 'Ends its live session. A user token must have all scopes of the space.',
       access: management,
       audit: 'space.credentials',
       params,
@@ -121,7 +121,7 @@ export const spaceRoutes = [
       errors: ['NOT_FOUND'],
     },
     async ({ deps, actor, user, params: { spaceId }, body, audit }) =>
-      setSpacePassword(deps, actor.projectId, user.id, spaceId, body.password, audit),
+      setSpacePassword(deps, actor, user.id, spaceId, body.password, audit),
   ),
   route(
     {

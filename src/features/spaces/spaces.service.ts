@@ -122,17 +122,20 @@ export async function removeSpace(
   });
 }
 
+/** Whoever sets it can log in with it, and so must have all that the space may do. */
 export async function setSpacePassword(
   deps: Deps,
-  projectId: string,
+  actor: Manager,
   userId: string,
   spaceId: string,
   password: string,
   audit: AuditStamp,
 ): Promise<void> {
+  const { projectId } = actor;
   const passwordHash = await deps.passwords.hash(projectId, password);
   const { external_id } = await projectTransaction(deps, projectId, async (tx) => {
     const space = await lockedSpace(tx, projectId, userId, spaceId);
+    refuseExcessScopes(actor, space.scopes);
     await tx.query(updateSpacePassword(projectId, spaceId, passwordHash));
     await recordAudit(tx, audit, about(space, {}));
     return space;
@@ -226,7 +229,7 @@ function refuseExcessScopes(actor: Manager, scopes: readonly Scope[]): void {
   if (excess.length === 0) return;
   throw new PakhusError(
     'FORBIDDEN',
-    `A space cannot have scopes that its maker lacks: ${excess.join(', ')}`,
+    `Who gives a space its scopes or its password must have them, but lacks ${excess.join(', ')}`,
     {
       details: { excess_scopes: excess },
     },
