@@ -135,7 +135,7 @@ function admitted(request: FastifyRequest, caller: Caller): void {
   request.admittedAt = performance.now();
 }
 
-const freshMs = 1_000;
+const freshMs = 100;
 
 /** A request whose body took its time is not let to change what its credential may not touch any more. */
 async function readmitCaller(
