@@ -766,7 +766,8 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       const { space, at, ...place } = someSpace(world, caller, draw);
       const password = `pass-${draw.number % 3}`;
       const reply = await world.api.put(`${at}/credentials`, caller.text, { password });
-      const expected = refusal(caller, managers, place) ?? (space ? 204 : 404);
+      const known = space ? (within(space.scopes, caller.grant) ? 204 : 403) : 404;
+      const expected = refusal(caller, managers, place) ?? known;
       if (!expectStatus(reply, expected, asked(caller, 'spaces.setCredentials')) || !space) return;
       space.password = password;
       space.session = null;
