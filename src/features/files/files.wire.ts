@@ -18,7 +18,7 @@ export const Tag = Type.String({ minLength: 1, maxLength: 64, pattern: '\\S', ex
 export const Tags = Type.Array(Tag, {
   maxItems: 32,
   description:
-    'Blanks around a tag are dropped, and so are repeats. A tag with a comma can be kept, but not be filtered for.',
+    'Blanks around a tag are dropped, and so are repeats. A tag with a comma is filtered for by a JSON array.',
   examples: [['paid', 'q1']],
 });
 export const Classifier = Type.String({ minLength: 1, maxLength: 255, examples: ['invoice'] });
@@ -65,7 +65,7 @@ export const MetaPart = Type.Optional(
 );
 
 /** How a form is read, for the descriptions of the routes that take one. */
-export const formRules = `Parts may come in any order, with exactly one file among them. What is said about the file is one \`meta\` part with JSON, or single fields, or both: a single field wins over the same one in \`meta\`, and of a field that is repeated the last counts.
+export const formRules = `Parts may come in any order, with exactly one file among them, which has a file name. What is said about the file is one \`meta\` part with JSON, or single fields, or both: a single field wins over the same one in \`meta\`, and of a field that is repeated the last counts.
 
 \`tags\` as a field is a JSON array, or text with commas between the tags, and it may be repeated: all of them count. A tag with a comma in it therefore needs JSON. \`metadata\` as a field is JSON.
 

@@ -99,7 +99,8 @@ export const planRoutes = [
       method: 'DELETE',
       path: '/project/plans/:planId',
       summary: 'Delete a plan',
-      description: 'When the default plan goes, the oldest remaining one becomes the default.',
+      description:
+        'When the default plan goes, the oldest remaining one becomes the default. It stays while users without a plan of their own follow it.',
       access: { actors: ['project'] },
       audit: 'plan.delete',
       params,
