@@ -128,7 +128,7 @@ class Form {
   pass(bytes: number): void {
     this.#bytesPassed += bytes;
     if (this.#bytesPassed > droppedBytesMax)
-      throw formFault('body', `has more than ${droppedBytesMax} bytes that are in no part`, 'size');
+      throw this.#fault ?? formFault('body', `has more than ${droppedBytesMax} bytes in no part`, 'size');
   }
 
   /** Of a form that is refused anyway, not everything is read that a client may send. */

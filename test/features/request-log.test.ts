@@ -1,6 +1,7 @@
 // The line that every request gets: under which id it is found, and what it never tells.
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adminPassword, startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
@@ -124,4 +125,21 @@ test('the log tells no signature, token, key or password, whether they were righ
     expect(log).not.toContain(secret);
     expect(log).not.toContain(encodeURIComponent(secret));
   }
+});
+
+test('a body that its client cuts off is no error of ours', async () => {
+  const id = unique('cut-off');
+  const { port, hostname, pathname } = new URL(service.baseUrl);
+  const socket = connect(Number(port), hostname);
+  const head = `POST ${pathname}/auth/reset-password HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}`;
+  socket.write(`${head}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+  socket.on('error', () => undefined);
+  await delay(100);
+  socket.resetAndDestroy();
+  await delay(300);
+  const after = unique('after');
+  await withId(after);
+  await until('what came after it is logged', async () => log.includes(after));
+  const errors = log.split('\n').filter((line) => line.includes(id) && line.includes('"level":"error"'));
+  expect(errors).toEqual([]);
 });
