@@ -5,6 +5,7 @@ import { deferred } from '../kernel/deferred.ts';
 import { PakhusError } from '../kernel/error.ts';
 import { parseForeignJson } from '../kernel/json.ts';
 import { SmallChunks } from '../kernel/small-chunks.ts';
+import { ClientGone } from '../platform/multipart.ts';
 import { bodyTooLarge, malformedBody, wrongContentType } from './error-reply.ts';
 
 const bytesMax = 1024 * 1024;
@@ -65,7 +66,7 @@ function readAll(stream: IncomingMessage, enterLarge: EnterLarge): Promise<Buffe
     joining.flush();
     resolve(joined(chunks));
   });
-  const onGone = () => reject(new PakhusError('VALIDATION_ERROR', 'The request ended before its body did'));
+  const onGone = () => reject(new ClientGone());
   stream.on('error', onGone);
   stream.on('close', onGone);
   return promise.finally(() => {

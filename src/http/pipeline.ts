@@ -53,13 +53,14 @@ export function pipelineOf(deps: Deps, identify: Identify, { route, subjectBy }:
   const validateQuery = route.query && parameterValidator(route.query);
   const validateBody = route.body && !route.multipart ? bodyValidator(route.body) : undefined;
   const isAuthRoute = route.path.startsWith('/auth/');
-  const isChange = unsafeMethods.has(route.method) && !isPublic(route.access);
+  const isChange = unsafeMethods.has(route.method);
+  const readmit = (request: FastifyRequest) => readmitCaller(deps, identify, route, subjectBy, request);
 
   return {
     admit: (request, reply) => admitCaller(deps, identify, route, isAuthRoute, subjectBy, request, reply),
     async handle(request, reply) {
-      if (isChange) await readmitCaller(deps, identify, route, subjectBy, request);
-      if (route.multipart) request.readmit = () => readmitCaller(deps, identify, route, subjectBy, request);
+      if (isChange) await readmit(request);
+      if (route.multipart) request.readmit = () => readmit(request);
       const { actor, subject } = request.admission ?? stranger;
       const params = validated(request.params, validateParams);
       const query = validated(request.query, validateQuery);
@@ -145,9 +146,9 @@ async function readmitCaller(
   subjectBy: SubjectBy,
   request: FastifyRequest,
 ): Promise<void> {
-  if (performance.now() - request.admittedAt < freshMs) return;
+  if (isPublic(route.access) || performance.now() - request.admittedAt < freshMs) return;
   const credential = presentedCredential(request.headers);
-  if (isPublic(route.access) || credential === null) return;
+  if (credential === null) throw unauthorized();
   const caller = await identify(credential.value, subjectPathOf(request, subjectBy));
   authorize(deps, route.access, subjectBy, caller, request);
   admitted(request, caller);

@@ -1,5 +1,6 @@
 // Recording. A mutation's row is part of its transaction; rows of reads are gathered and written together.
 import type { AuditAction, AuditQueue, AuditStamp, AuditSubject } from '../../contract/audit.ts';
+import { camelOf } from '../../kernel/casing.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import type { Database, Transaction } from '../../platform/db/postgres.ts';
 import type { Sql } from '../../platform/db/sql.ts';
@@ -20,23 +21,25 @@ export function auditCall(stamp: AuditStamp, subject: AuditSubject): Sql {
     ${JSON.stringify(inApiNames(subject.metadata ?? {}))}::jsonb)`;
 }
 
-/** Columns that the API calls by another name. */
-const apiNames: Readonly<Record<string, string>> = {
-  storage_limit: 'storageLimit',
-  max_file_size: 'maxFileSize',
-  allowed_mimes: 'allowedMimes',
-  cors_origins: 'corsOrigins',
-  dev_mode: 'devMode',
-  rate_limit_max: 'rateLimitMax',
-  rate_limit_window: 'rateLimitWindow',
-  mime_type: 'mimeType',
-  storage_key: 'storageKey',
-};
+/** Columns whose names the API writes in the other casing. */
+const inCamelCase: ReadonlySet<string> = new Set([
+  'storage_limit',
+  'max_file_size',
+  'allowed_mimes',
+  'cors_origins',
+  'dev_mode',
+  'rate_limit_max',
+  'rate_limit_window',
+  'mime_type',
+  'storage_key',
+]);
 
 /** Old and new values are told as the API tells them. */
 function inApiNames(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const named = (values: object) =>
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [apiNames[name] ?? name, value]));
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [inCamelCase.has(name) ? camelOf(name) : name, value]),
+    );
   const sides = (['old', 'new'] as const).filter((side) => isObject(metadata[side]));
   return { ...metadata, ...Object.fromEntries(sides.map((side) => [side, named(metadata[side] as object)])) };
 }
