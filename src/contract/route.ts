@@ -118,4 +118,8 @@ export function route<const Shape extends RouteShape>(shape: Shape, handle: Hand
   return { ...shape, handle };
 }
 
+/** Updates need one even where every field is optional: an empty update is a client that forgot its body. */
+export const needsBody = ({ method, body }: RouteShape): boolean =>
+  body !== undefined && (method === 'PUT' || method === 'PATCH' || (body.required ?? []).length > 0);
+
 export const isPublic = (access: Access): access is PublicAccess => 'public' in access;

@@ -35,18 +35,23 @@ const bodyIssue = (message: string, code: string) => invalid(422, [{ path: 'body
 
 export const malformedBody = (why: string) => bodyIssue(`is not valid JSON: ${why}`, 'json');
 
-export const bodyTooLarge = () =>
-  new PakhusError('VALIDATION_ERROR', 'The body is too large: a JSON body may have 1 MiB at most', {
-    status: 413,
-    details: { issues: [{ path: 'body', message: 'is larger than 1 MiB', code: 'size' }] },
-  });
+export const bodyTooLarge = (bytesMax: number) =>
+  new PakhusError(
+    'VALIDATION_ERROR',
+    `The body is too large: send at most ${bytesMax / 1024} KiB of JSON here`,
+    {
+      status: 413,
+      details: { issues: [{ path: 'body', message: `is larger than ${bytesMax} bytes`, code: 'size' }] },
+    },
+  );
+
+export const bodyMissing = () => bodyIssue('is empty: send a JSON object', 'required');
 
 export const wrongContentType = () =>
   bodyIssue('has the wrong content type: send application/json', 'content_type');
 
 const refusalsOfFastify: Readonly<Record<string, () => PakhusError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: wrongContentType,
-  FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => bodyIssue('is not as long as Content-Length says', 'length'),
   FST_ERR_BAD_URL: () =>
     invalid(400, [{ path: 'path', message: 'is not validly percent-encoded', code: 'encoding' }]),
@@ -72,6 +77,11 @@ export const tooFarAhead = () =>
 
 const rawReasons: Readonly<Record<string, readonly [status: number, reason: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'has too large headers'],
+  CHUNKS: [
+    400,
+    'Bad Request',
+    'has too many tiny chunks: send chunks of at least 256 bytes, or a Content-Length',
+  ],
   EXPECTATION: [417, 'Expectation Failed', 'expects what this service does not do'],
 };
 

@@ -1,4 +1,4 @@
-// Reads a JSON body: at most 1 MiB, within a time, and never one that poisons prototypes.
+// Reads a JSON body: within the route's bound on bytes, within a time limit, and never one that poisons prototypes.
 import type { IncomingMessage } from 'node:http';
 import { joined } from '../kernel/bytes.ts';
 import { deferred } from '../kernel/deferred.ts';
@@ -8,7 +8,6 @@ import { SmallChunks } from '../kernel/small-chunks.ts';
 import { ClientGone } from '../platform/multipart.ts';
 import { bodyTooLarge, malformedBody, wrongContentType } from './error-reply.ts';
 
-const bytesMax = 1024 * 1024;
 const readTimeMs = 30_000;
 /** So much of a body is held for whoever sends one; what is longer has to have a place for that. */
 const freeBytes = 16 * 1024;
@@ -16,11 +15,16 @@ const freeBytes = 16 * 1024;
 /** Resolves to the function that gives the place back. */
 type EnterLarge = (signal: AbortSignal) => Promise<() => void>;
 
-/** An empty body counts as an empty object, so that what is missing is named field by field. */
-export async function readJsonBody(stream: IncomingMessage, enterLarge: EnterLarge): Promise<unknown> {
-  const bytes = await readAll(stream, enterLarge);
+/** Undefined for an empty body: the route knows whether it needs one. */
+export async function readJsonBody(
+  stream: IncomingMessage,
+  bytesMax: number,
+  enterLarge: EnterLarge,
+): Promise<unknown> {
+  if (Number(stream.headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
+  const bytes = await readAll(stream, bytesMax, enterLarge);
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
-  if (bytes.length === 0) return {};
+  if (bytes.length === 0) return undefined;
   try {
     return parseForeignJson(text.decode(bytes));
   } catch (error) {
@@ -37,7 +41,7 @@ export function refuseContent({ headers }: IncomingMessage): undefined {
     throw wrongContentType();
 }
 
-function readAll(stream: IncomingMessage, enterLarge: EnterLarge): Promise<Buffer> {
+function readAll(stream: IncomingMessage, bytesMax: number, enterLarge: EnterLarge): Promise<Buffer> {
   const { promise, resolve, reject } = deferred<Buffer>();
   const chunks: Buffer[] = [];
   const joining = new SmallChunks((chunk) => chunks.push(chunk));
@@ -56,7 +60,7 @@ function readAll(stream: IncomingMessage, enterLarge: EnterLarge): Promise<Buffe
   const timer = setTimeout(() => reject(tooSlow()), readTimeMs);
   stream.on('data', (chunk: Buffer) => {
     length += chunk.length;
-    if (length > bytesMax) return reject(bodyTooLarge());
+    if (length > bytesMax) return reject(bodyTooLarge(bytesMax));
     joining.write(chunk);
     if (length <= freeBytes || large) return;
     large = new AbortController();

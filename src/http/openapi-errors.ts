@@ -134,8 +134,8 @@ const saidElsewhere: Readonly<Record<number, Readonly<Record<string, Said>>>> = 
   },
   413: {
     size: [
-      'The body is too large: a JSON body may have 1 MiB at most',
-      { issues: [{ path: 'body', message: 'is larger than 1 MiB', code: 'size' }] },
+      'The body is too large: send at most 1024 KiB of JSON here',
+      { issues: [{ path: 'body', message: 'is larger than 1048576 bytes', code: 'size' }] },
     ],
   },
   416: {

@@ -3,12 +3,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { ActorKind } from '../contract/actor.ts';
-import { type AnswerShape, isPublic, type Route } from '../contract/route.ts';
+import { type AnswerShape, isPublic, needsBody, type Route } from '../contract/route.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 import { allowAnyOrigin } from './cors.ts';
 import { errorResponse, headersOf, rateHeaders, sharedHeaders, sharedResponses } from './openapi-errors.ts';
 import { guide, tagWords } from './openapi-guide.ts';
-import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
+import { apiPrefix, type Endpoint, endpoints, isAuthRoute } from './route-table.ts';
 
 type Json = Record<string, unknown>;
 
@@ -192,7 +192,7 @@ const pathParameter = (name: string, schema: object, example: unknown): Json => 
 });
 
 function requestBodyOf(route: Route, schema: TSchema): Json {
-  const required = ((schema as { required?: string[] }).required ?? []).length > 0;
+  const required = needsBody(route);
   const type = route.multipart ? 'multipart/form-data' : 'application/json';
   return { required, content: { [type]: { schema, example: exampleOf(schema) } } };
 }
@@ -252,7 +252,7 @@ function refusalsOf({ route, subjectBy }: Endpoint): Map<number, Refusals> {
   }
   if (subjectBy) add('NOT_FOUND');
   if (isLimited(route)) add('RATE_LIMIT_EXCEEDED');
-  if (route.path.startsWith('/auth/')) add('FORBIDDEN');
+  if (isAuthRoute(route)) add('FORBIDDEN');
   if (!isPublic(route.access)) {
     add('UNAUTHORIZED');
     add('FORBIDDEN');

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../contract/actor.ts';
 import type { Deps } from '../contract/deps.ts';
 import { userNotFound } from '../contract/refusals.ts';
-import { type GuardedAccess, isPublic, type Route } from '../contract/route.ts';
+import { type GuardedAccess, isPublic, needsBody, type Route } from '../contract/route.ts';
 import { Serialized } from '../contract/serialized.ts';
 import type { Subject } from '../contract/subject.ts';
 import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
@@ -19,8 +19,9 @@ import { authorizeActor, authorizeScope, refuseForeignSubject } from './authoriz
 import { addressOf, HandlerContext, ownOrigin, RequestCall } from './context.ts';
 import { callerCors, policyCors, refuseForgery, sendCors } from './cors.ts';
 import { type PresentedCredential, presentedCredential } from './credential.ts';
+import { bodyMissing } from './error-reply.ts';
 import { limitIntegration, limitLogin } from './rate-limit.ts';
-import type { Endpoint, SubjectBy } from './route-table.ts';
+import { type Endpoint, isAuthRoute, type SubjectBy } from './route-table.ts';
 
 /** What the first half of the way found out, kept on the request for the second half and for the log. */
 export interface Admission {
@@ -52,21 +53,21 @@ export function pipelineOf(deps: Deps, identify: Identify, { route, subjectBy }:
   const validateParams = route.params && parameterValidator(route.params);
   const validateQuery = route.query && parameterValidator(route.query);
   const validateBody = route.body && !route.multipart ? bodyValidator(route.body) : undefined;
-  const isAuthRoute = route.path.startsWith('/auth/');
+  const bodyIsNeeded = !route.multipart && needsBody(route);
   const isChange = unsafeMethods.has(route.method);
   const readmit = (request: FastifyRequest) => readmitCaller(deps, identify, route, subjectBy, request);
 
   return {
-    admit: (request, reply) => admitCaller(deps, identify, route, isAuthRoute, subjectBy, request, reply),
+    admit: (request, reply) => admitCaller(deps, identify, route, subjectBy, request, reply),
     async handle(request, reply) {
       if (isChange) await readmit(request);
       if (route.multipart) request.readmit = () => readmit(request);
       const { actor, subject } = request.admission ?? stranger;
       const params = validated(request.params, validateParams);
       const query = validated(request.query, validateQuery);
-      const body = validateBody
-        ? validated(request.body === undefined ? {} : request.body, validateBody)
-        : null;
+      const isEmpty = request.body === undefined;
+      const body = validateBody ? validated(isEmpty ? {} : request.body, validateBody) : null;
+      if (isEmpty && bodyIsNeeded) throw bodyMissing();
       const context = new HandlerContext(deps, route, request, reply, {
         actor,
         subject,
@@ -87,7 +88,6 @@ async function admitCaller(
   deps: Deps,
   identify: Identify,
   route: Route,
-  isAuthRoute: boolean,
   subjectBy: SubjectBy,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -95,7 +95,7 @@ async function admitCaller(
   const { headers, method } = request;
   const globalOrigins = deps.settings.API_CORS_ALLOW_ORIGINS;
   const unsafe = unsafeMethods.has(method);
-  if (unsafe && isAuthRoute) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
+  if (unsafe && isAuthRoute(route)) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
   if (route.loginLimited) await limitLogin(deps, addressOf(deps, request), reply);
   if (isPublic(route.access)) {
     request.admission = stranger;

@@ -7,6 +7,7 @@ import { createIdentify, type Identify } from '../features/credentials/credentia
 import { newId } from '../kernel/id.ts';
 import { createAdmission } from '../platform/admission.ts';
 import { createBookkeeping, pathOf } from './bookkeeping.ts';
+import { meterChunks } from './chunk-meter.ts';
 import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
 import {
   envelopeOf,
@@ -20,7 +21,7 @@ import { readJsonBody, refuseContent } from './json-body.ts';
 import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { type Pipeline, pipelineOf } from './pipeline.ts';
-import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
+import { apiPrefix, type Endpoint, endpoints, isAuthRoute } from './route-table.ts';
 
 export interface HttpServer {
   readonly instance: FastifyInstance;
@@ -35,6 +36,10 @@ const inFlightMsMax = 25_000;
 /** How long connections that are kept alive are answered after the service has begun to stop. */
 const lastRequestsMs = 250;
 
+/** Bounds of JSON bodies. Strangers may send to /auth, where nothing needs more than an e-mail and a password. */
+const jsonBytesMax = 1024 * 1024;
+const authBytesMax = 16 * 1024;
+
 const saneRequestId = /^[\w.:/+=-]{1,128}$/;
 
 export function createHttpServer(deps: Deps): HttpServer {
@@ -43,7 +48,7 @@ export function createHttpServer(deps: Deps): HttpServer {
     logger: false,
     genReqId: requestIdOf,
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false },
-    bodyLimit: 1024 * 1024,
+    bodyLimit: jsonBytesMax,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     frameworkErrors: (error, request, reply) => {
@@ -71,6 +76,13 @@ export function createHttpServer(deps: Deps): HttpServer {
     unused.add(socket);
     socket.once('close', () => unused.delete(socket));
   });
+  instance.server.prependListener('request', (raw: IncomingMessage, answer: ServerResponse) =>
+    meterChunks(raw, () => {
+      // An answer that has begun, or whose turn has not come, cannot be replaced.
+      if (answer.headersSent || !answer.socket) raw.socket.destroy();
+      else refuseRaw(deps, raw.socket, 'CHUNKS', requestIdOf(raw));
+    }),
+  );
   instance.server.on('checkExpectation', (raw: IncomingMessage) =>
     refuseRaw(deps, raw.socket, 'EXPECTATION', requestIdOf(raw)),
   );
@@ -85,7 +97,6 @@ export function createHttpServer(deps: Deps): HttpServer {
   instance.addHook('onRequest', (request, reply, done) => {
     if (unused.size > 0) unused.delete(request.raw.socket);
     setCommonHeaders(deps, request, reply);
-    if (draining) reply.header('connection', 'close');
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
     // Before a body is read for nothing.
     if (request.is404 || lacksAnId(request.params))
@@ -93,6 +104,8 @@ export function createHttpServer(deps: Deps): HttpServer {
     inTurn(request.raw.socket, reply.raw, done);
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
+    // Also on answers to requests that came before the stop: an idle connection is hung up on.
+    if (draining) reply.header('connection', 'close');
     books.answer(request, reply);
     deps.counters.whenSent(done);
   });
@@ -103,7 +116,9 @@ export function createHttpServer(deps: Deps): HttpServer {
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
   const bodies = createAdmission('large bodies', { places: 64, placesOfOne: 16, waitMaxMs: 10_000 });
   const readJson = (request: FastifyRequest) =>
-    readJsonBody(request.raw, (signal) => bodies.enter(ownerOf(request), signal));
+    readJsonBody(request.raw, request.routeOptions.bodyLimit ?? jsonBytesMax, (signal) =>
+      bodies.enter(ownerOf(request), signal),
+    );
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('application/json', readJson);
   instance.addContentTypeParser('*', async (_request: FastifyRequest, body: IncomingMessage) =>
@@ -162,6 +177,7 @@ function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, end
   instance.route({
     method: route.method,
     url: `${apiPrefix}${endpoint.path}`,
+    bodyLimit: isAuthRoute(route) ? authBytesMax : jsonBytesMax,
     onRequest: (request, reply) => {
       request.routeId = route.id;
       return pipeline.admit(request, reply);
@@ -233,6 +249,8 @@ function requestIdOf({ headers }: IncomingMessage): string {
 function refuseRaw(deps: Deps, socket: Socket, code: string | undefined, requestId: string): void {
   const { status, text } = rawRefusal(code, requestId);
   socket.end(text);
+  // What it still sends is not read.
+  socket.pause();
   // With it goes the request that was under way, if there was one.
   setTimeout(() => socket.destroy(), refusalPatienceMs).unref();
   deps.log.info({ request_id: requestId, status, code }, 'request');

@@ -13,6 +13,8 @@ export type FormFields = ReadonlyMap<string, readonly string[]>;
 
 const fieldsMax = 64;
 const fieldBytesMax = 64 * 1024;
+/** Of all fields together: they are parsed in one go, on the event loop that everybody shares. */
+const fieldsBytesMax = 256 * 1024;
 
 /** What is read and dropped of a form or a file that is refused, so that its sender can finish and hear why. */
 export const droppedBytesMax = 16 * 1024 * 1024;
@@ -20,7 +22,7 @@ export const droppedBytesMax = 16 * 1024 * 1024;
 const boundaryLengthMax = 70;
 
 /** All that a form may hold beside its file. */
-export const formBytesMax = (fieldsMax + 1) * (fieldBytesMax + headBytesMax);
+export const formBytesMax = fieldsBytesMax + (fieldsMax + 1) * headBytesMax;
 
 export interface FormShape {
   /** The name of the part that holds the file. */
@@ -101,6 +103,7 @@ class Form {
   readonly #takeFile: (part: FilePart) => PartSink;
   readonly #fields = new Map<string, string[]>();
   #partsSeen = 0;
+  #fieldsBytes = 0;
   #hasFile = false;
   #fault: PakhusError | null = null;
   #bytesSinceFault = 0;
@@ -187,8 +190,15 @@ class Form {
     return {
       write: (piece) => {
         bytes += piece.length;
-        if (bytes <= fieldBytesMax) pieces.push(piece);
-        else this.#refuse(name, `is longer than ${fieldBytesMax} bytes`, 'maxLength');
+        this.#fieldsBytes += piece.length;
+        if (bytes > fieldBytesMax) this.#refuse(name, `is longer than ${fieldBytesMax} bytes`, 'maxLength');
+        else if (this.#fieldsBytes > fieldsBytesMax)
+          this.#refuse(
+            'body',
+            `has more than ${fieldsBytesMax} bytes of fields beside the file`,
+            'maxLength',
+          );
+        else pieces.push(piece);
       },
       end: () => {
         const value = textOf(joined(pieces), contentType);

@@ -297,6 +297,10 @@ describe('downloads from the disk', () => {
     ['bytes=-300', 700, 1000],
     ['bytes=-5000', 0, 1000],
     ['bytes=990-5000', 990, 1000],
+    ['bytes=1-9007199254740991', 1, 1000],
+    ['bytes=1-99999999999999999999999', 1, 1000],
+    ['bytes=-99999999999999999999999', 0, 1000],
+    ['bytes= 0-499', 0, 500],
   ])('files.download: Range %s is a 206 with exactly these bytes', async (range, start, end) => {
     const reply = await fetched(url, { range });
     expect(reply.status).toBe(206);

@@ -53,6 +53,29 @@ test('stop: a request that is on its way over a connection kept alive is answere
   expect(received.toLowerCase()).toContain('connection: close');
 });
 
+test('stop: a request that was already under way is told that its connection ends with the answer', async () => {
+  const service = await startTestPakhus();
+  const { hostname, port } = new URL(service.baseUrl);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.on('data', (piece) => {
+    received += piece.toString();
+  });
+  const ended = once(socket, 'close');
+  const body = '{"email":"a@b.example"}';
+  socket.write(
+    `POST /api/v1/auth/login HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+  );
+  await until('its body is asked for', async () => received.includes('100 Continue'));
+  received = '';
+  const stopped = service.stop();
+  socket.write(body);
+  await ended;
+  await stopped;
+  expect(received).toMatch(/^HTTP\/1\.1 422 /);
+  expect(received.toLowerCase()).toContain('connection: close');
+});
+
 for (const choice of storesFor('instances')) {
   describe(`on ${choice.name}`, () => {
     let environment: Record<string, string>;

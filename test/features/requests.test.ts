@@ -139,7 +139,7 @@ test('JSON that is nested without end is told so', async () => {
 
 test('however much is wrong, the answer stays short', async () => {
   const { token } = await mintToken(service.api, tenant.key, user.id, []);
-  const scopes = Array(100_000).fill('x');
+  const scopes = Array(9_000).fill('x');
   const many = await service.api.post(`${path}/spaces`, token, { external_id: 'x', name: 'x', scopes });
   expect(many.status).toBe(422);
   expect(issuesOf(many)).toMatchObject([{ path: 'scopes', code: 'maxItems' }]);
@@ -198,20 +198,118 @@ test('of requests far ahead of their answers, some are done and the rest told to
   expect(new Set(statuses)).toEqual(new Set([401, 429]));
 });
 
-test('large bodies of strangers that never end keep nobody else out, and get their turn', async () => {
-  const { hostname, port, pathname } = new URL(service.baseUrl);
-  const sockets = Array.from({ length: 40 }, () => connect(Number(port), hostname));
-  for (const socket of sockets) {
-    socket.on('error', () => undefined);
-    socket.write(
-      `POST ${pathname}/auth/reset-password HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"token":"${'x'.repeat(100_000)}`,
-    );
-  }
+test('large bodies of one tenant that never end keep nobody else out', async () => {
+  const other = await createTenant(service.api, await adminSession(service.api));
+  const clients = await Promise.all(
+    Array.from({ length: 40 }, () =>
+      openRawPost(service.baseUrl, {
+        path: '/project/users',
+        as: other.key,
+        headers: ['Content-Type: application/json', 'Content-Length: 1000000'],
+      }),
+    ),
+  );
+  await Promise.all(clients.map((client) => client.write(`{"externalId":"${'x'.repeat(100_000)}`)));
   const large = { externalId: 'large', filler: 'x'.repeat(500_000) };
   expect((await service.api.post('/project/users', tenant.key, large)).status).toBe(201);
-  for (const socket of sockets) socket.destroy();
-  const reply = await service.api.post('/auth/reset-password', undefined, { token: 'x'.repeat(100_000) });
-  expect(reply.status).toBe(422);
+  for (const client of clients) client.end();
+});
+
+describe('what is dear to read is refused before it is read', () => {
+  const json = { 'content-type': 'application/json' };
+
+  test('a JSON body of more than 16 KiB below /auth is 413, however it is sent', async () => {
+    const long = JSON.stringify({ token: 'x'.repeat(20_000), newPassword: 'long enough' });
+    const sent = await service.api.call('POST', '/auth/reset-password', { raw: long, headers: json });
+    expect([sent.status, issuesOf(sent)]).toMatchObject([413, [{ path: 'body', code: 'size' }]]);
+    const chunked = await openRawPost(service.baseUrl, {
+      path: '/auth/reset-password',
+      as: 'nobody',
+      headers: ['Content-Type: application/json', 'Transfer-Encoding: chunked'],
+    });
+    await chunked.write(`${long.length.toString(16)}\r\n${long}\r\n`);
+    expect((await chunked.reply()).status).toBe(413);
+    chunked.end();
+  });
+
+  test.each([
+    ['distinct names', `{${Array.from({ length: 12_000 }, (_, nth) => `"n${nth}":1`).join()}}`],
+    ['items', JSON.stringify({ externalId: 'x', rest: Array(12_000).fill(0) })],
+    ['empty objects', `[${Array(12_000).fill('{}').join()}]`],
+  ])('JSON with more than 10,000 values is 422: %s', async (_what, raw) => {
+    const reply = await service.api.call('POST', '/project/users', { as: tenant.key, raw, headers: json });
+    expect([reply.status, issuesOf(reply)]).toMatchObject([422, [{ path: 'body', code: 'json' }]]);
+    expect(reply.text).toContain('more than 10000 values');
+  });
+
+  test('commas and brackets inside a string are no values', async () => {
+    const raw = JSON.stringify({ externalId: 'punctuated', rest: ',[{"\\'.repeat(10_000) });
+    const reply = await service.api.call('POST', '/project/users', { as: tenant.key, raw, headers: json });
+    expect(reply.status).toBe(201);
+  });
+
+  test.each(['{"externalId":"p","a":{"__proto__":1}}', '{"externalId":"p","\\u005f_proto__":1}'])(
+    'the name __proto__ is refused however it is written: %s',
+    async (raw) => {
+      const reply = await service.api.call('POST', '/project/users', { as: tenant.key, raw, headers: json });
+      expect([reply.status, reply.text]).toMatchObject([422, expect.stringContaining('__proto__')]);
+    },
+  );
+
+  test('fields of a form that add up to more than 256 KiB are 422, and nothing is stored', async () => {
+    const own = await createUser(service.api, tenant.key);
+    const tags = Array.from({ length: 5 }, () => JSON.stringify(Array(15_000).fill('ab')).slice(0, 60_000));
+    const reply = await upload(service.api, tenant.key, `/project/users/${own.id}`, 'x', {
+      fields: { tags },
+    });
+    expect([reply.status, issuesOf(reply)]).toMatchObject([422, [{ path: 'body', code: 'maxLength' }]]);
+    const { files } = (await service.api.get(`/project/users/${own.id}/files`, tenant.key)).body;
+    expect(files).toEqual([]);
+  });
+
+  /** One byte a chunk, each of which Node hands over by itself. */
+  const tinyChunks = (count: number) => '1\r\nx\r\n'.repeat(count);
+
+  test.each([
+    ['a stranger', '/auth/login', 'application/json'],
+    ['whoever is refused before the body is read', '/project/users', 'application/json'],
+  ])('a body in many tiny chunks is cut off: %s', async (_who, at, type) => {
+    const client = await openRawPost(service.baseUrl, {
+      path: at,
+      as: 'nobody',
+      headers: [`Content-Type: ${type}`, 'Transfer-Encoding: chunked'],
+    });
+    await client.write(tinyChunks(200));
+    await client.write(`${tinyChunks(100_000)}0\r\n\r\n`);
+    const { status, text } = await client.reply();
+    expect([400, 401], text).toContain(status);
+    await until('the connection is gone', async () => client.gone);
+  });
+
+  test('an upload in many tiny chunks is told to send larger ones, and nothing is stored', async () => {
+    const own = await createUser(service.api, tenant.key);
+    const client = await openRawPost(service.baseUrl, {
+      path: `/project/users/${own.id}/files`,
+      as: tenant.key,
+      headers: [`Content-Type: ${contentTypeOf()}`, 'Transfer-Encoding: chunked'],
+    });
+    await client.write(tinyChunks(100_000));
+    const { status, text } = await client.reply();
+    expect([status, text]).toEqual([400, expect.stringContaining('tiny chunks')]);
+    client.end();
+  });
+});
+
+test('an update without a body is told to send one; an empty object is one', async () => {
+  const headers = { 'content-type': 'application/json' };
+  for (const raw of ['', undefined]) {
+    const given = { as: tenant.key, headers, ...(raw === undefined ? {} : { raw }) };
+    const reply = await service.api.call('PUT', path, given);
+    expect([reply.status, issuesOf(reply)]).toMatchObject([422, [{ path: 'body', code: 'required' }]]);
+  }
+  expect((await service.api.put(path, tenant.key, {})).status).toBe(200);
+  const mint = await service.api.call('POST', `${path}/tokens`, { as: tenant.key, headers, raw: '' });
+  expect(mint.status, 'its body is optional').toBe(201);
 });
 
 test.each(['x"y', 'a b', 'evil.test/"},{"', 'a\tb', 'ø'])('Host %j becomes part of no link', async (host) => {

@@ -21,6 +21,8 @@ export interface RawClient {
   /** The first reply, or the end of the connection. */
   reply(): Promise<RawReply>;
   readonly answered: boolean;
+  /** The connection has ended. */
+  readonly gone: boolean;
   /** A reset, as when a phone loses its network. */
   hangUp(): void;
   end(): void;
@@ -73,6 +75,9 @@ export async function openRawPost(baseUrl: string, { path, as, headers }: RawReq
     reply: () => new Promise((resolve) => (found ? resolve(found) : waiting.push(resolve))),
     get answered() {
       return found !== null;
+    },
+    get gone() {
+      return gone;
     },
     hangUp: () => socket.resetAndDestroy(),
     end: () => socket.destroy(),

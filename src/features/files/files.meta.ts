@@ -107,7 +107,7 @@ export function folderOf(given: string, status: 400 | 422 = 422, path = 'folder'
 
 function metadataOf(metadata: object): Record<string, unknown> {
   const text = JSON.stringify(metadata);
-  if (Buffer.byteLength(text) + zerosIn(text) > metadataBytesMax)
+  if (text.length > metadataBytesMax || Buffer.byteLength(text) + zerosIn(text) > metadataBytesMax)
     throw fault('metadata', 'must be at most 16 KiB of JSON, numbers written without exponent', 'maxLength');
   return { ...metadata };
 }
