@@ -11,7 +11,8 @@ export interface ByteRange {
  * is a 416.
  */
 export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
-  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];
+  // However many digits there are: what a double cannot hold exactly lies beyond the end of every file.
+  const [, first = '', last = ''] = /^bytes=\s*(\d*)-(\d*)$/i.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return null;
   if (first === '') return suffixRange(Number(last), size);
   const start = Number(first);

@@ -108,7 +108,7 @@ describe('what a form holds', () => {
     await fc.assert(
       fc.asyncProperty(parts, fc.array(fc.integer({ min: 1, max: 30 })), async (given, sizes) => {
         // Node writes and reads quotes as browsers do, in percent; other parsers unescape backslashes.
-        const sent = given.filter((one) => !/["\\]/.test(one.name + (one.filename ?? '')));
+        const sent = given.filter((one) => !/["\\]|%(22|0[ad])/i.test(one.name + (one.filename ?? '')));
         fc.pre(sent.every((one) => !one.bytes.includes(`--${boundary}`)));
         const whole = form(
           ...sent.map(({ name, filename, bytes: of }) =>
@@ -154,6 +154,11 @@ describe('the head of a part', () => {
     ['form-data; name="a"; filename="é 漢.txt"', 'a', 'é 漢.txt'],
     ['form-data; name="a"; filename="say \\"hi\\".txt"', 'a', 'say "hi".txt'],
     ['form-data; name="a"; filename="C:\\temp\\b.txt"', 'a', 'b.txt'],
+    ['form-data; name="a"; filename="b\\"', 'a', 'b\\'],
+    ['form-data; filename="b\\" ; name="a"', 'a', 'b\\'],
+    ['form-data; name="a"; filename="C:\\temp\\b\\"', 'a', 'b\\'],
+    ['form-data; name="a"; filename="b\\\\"', 'a', 'b\\'],
+    ['form-data; name="a"; filename="say %22hi%22 %41%0d%0A.txt"', 'a', 'say "hi" %41\r\n.txt'],
     ['form-data; name="a"; filename="../../b.txt"', 'a', 'b.txt'],
     ['form-data; name="a"; filename=".."', 'a', ''],
     ['form-data; name="a"; filename=""', 'a', ''],

@@ -48,9 +48,7 @@ const noParameters: ReadonlyMap<string, string> = new Map();
 /** What follows the first semicolon of a header; names in lower case, values as they are meant. */
 export function parametersOf(header: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
-  for (const [, name = '', quoted, plain = ''] of header.matchAll(
-    /;\s*([^\s=;]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/g,
-  )) {
+  for (const [, name = '', quoted, plain = ''] of header.matchAll(parameterPattern)) {
     const value = quoted === undefined ? plain.trim() : unescaped(quoted);
     const meant = name.endsWith('*') ? decodeExtended(value) : value;
     if (meant !== null) parameters.set(name.toLowerCase(), meant);
@@ -58,8 +56,17 @@ export function parametersOf(header: string): ReadonlyMap<string, string> {
   return parameters;
 }
 
-/** Only quotes and backslashes are escaped: any other backslash is one of a path. */
-const unescaped = (quoted: string): string => quoted.replace(/\\(["\\])/g, '$1');
+/** Browsers escape no backslash: a quote behind one still ends the value where the header or a parameter ends with it. */
+const parameterPattern = /;\s*([^\s=;]+)\s*=\s*(?:"((?:\\"(?!\s*(?:;|$))|[^"])*)"|([^;]*))/g;
+
+/**
+ * Some clients escape quotes and backslashes by a backslash; any other backslash is one of a path. Browsers and curl
+ * write quotes and line breaks, and nothing else, in percent (the WHATWG's rule for forms).
+ */
+const unescaped = (quoted: string): string =>
+  quoted
+    .replace(/\\(["\\])/g, '$1')
+    .replace(/%(22|0D|0A)/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 /** RFC 8187, as in `UTF-8''na%C3%AFve.txt`; null where it cannot be read. */
 function decodeExtended(value: string): string | null {
@@ -80,7 +87,8 @@ export function decodeText(bytes: Buffer, charset: string): string | null {
   }
 }
 
+/** A backslash at the very end belongs to the name: it separates nothing. */
 function lastPiece(path: string): string {
-  const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+  const name = path.slice(Math.max(path.lastIndexOf('/'), path.slice(0, -1).lastIndexOf('\\')) + 1);
   return name === '.' || name === '..' ? '' : name;
 }
