@@ -4,6 +4,7 @@
 const tables = `
   select c.relname as name,
     (select string_agg('  ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
+        || case when a.attstorage <> t.typstorage then ' storage ' || case a.attstorage when 'e' then 'external' when 'm' then 'main' when 'p' then 'plain' else 'extended' end else '' end
         || case when a.attcollation <> t.typcollation then ' collate ' || quote_ident(l.collname) else '' end
         || case when a.attnotnull then ' not null' else '' end
         || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), ''), E',\\n' order by a.attnum)

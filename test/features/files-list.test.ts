@@ -174,6 +174,29 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(first.body.files).toHaveLength(20);
     });
 
+    test.each(['files', 'files/folders'])(
+      'files.list: a page of %s with large metadata ends early, and all pages hold every file once',
+      async (at) => {
+        const path = await userOf();
+        const metadata = { note: 'n'.repeat(16_000) };
+        const ids = await Promise.all(
+          Array.from({ length: 40 }, (_, nth) => put(path, `heavy-${nth}`, { meta: { metadata } })),
+        );
+        const seen: string[] = [];
+        for (let cursor: string | null = ''; cursor !== null; ) {
+          const next = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+          const reply = await service.api.get(`${path}/${at}?limit=100${next}`, tenant.key);
+          expect(reply.status, reply.text).toBe(200);
+          // The file with which it grew too large is on it still.
+          expect(reply.text.length).toBeLessThan(300 * 1024);
+          seen.push(...reply.body.files.map(({ id }: { id: string }) => id));
+          cursor = reply.body.next_cursor;
+        }
+        expect(seen.length).toBe(40);
+        expect(new Set(seen)).toEqual(new Set(ids));
+      },
+    );
+
     test('files.list: whatever characters names, folders, tags and metadata have, a list shows what the upload said', async () => {
       const path = await userOf();
       const awkward = 'a"b\\c {}[],: \u2028 \u{1f4e6} é <&>\'';

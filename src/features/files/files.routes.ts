@@ -78,6 +78,9 @@ const FileQuery = Type.Object({
   ...pageQuery(20),
 });
 
+const shortPages =
+  'A page whose files have large metadata ends early, after about 256 KiB: go by `next_cursor`, not by the number of files.';
+
 export const fileRoutes = [
   route(
     {
@@ -105,7 +108,7 @@ export const fileRoutes = [
       method: 'GET',
       path: '/project/users/:user/files',
       summary: "List a user's files",
-      description: 'Newest first. A space token sees the files of its space.',
+      description: `Newest first. A space token sees the files of its space. ${shortPages}`,
       access: reading,
       audit: null,
       query: FileQuery,
@@ -131,8 +134,7 @@ export const fileRoutes = [
       method: 'GET',
       path: '/project/users/:user/files/folders',
       summary: 'List one level of the folder tree',
-      description:
-        'Folders first, by name; then the files right in the folder, newest first. A page holds at most `limit` of both together.',
+      description: `Folders first, by name; then the files right in the folder, newest first. A page holds at most \`limit\` of both together. ${shortPages}`,
       access: reading,
       audit: null,
       query: Type.Object({
