@@ -3,6 +3,7 @@
 import { type Pakhus, startPakhus } from './app.ts';
 import { runCommand } from './cli.ts';
 import { ConfigError, readConfig } from './config.ts';
+import { referencePath } from './http/pages.ts';
 import { reasonOf } from './kernel/error.ts';
 import { keepRequestsYoung } from './platform/heap.ts';
 import { createLogger, type Logger } from './platform/log.ts';
@@ -48,7 +49,9 @@ async function serve(): Promise<void> {
   const pakhus = await starting.catch((error: unknown) => {
     if (!stopping.signal.aborted) throw error;
   });
-  if (pakhus) say(readyLine(pakhus));
+  if (!pakhus) return;
+  say(readyLine(pakhus));
+  if (pakhus.baseUrl !== null) say(`The API reference is at ${new URL(referencePath, pakhus.baseUrl)}`);
 }
 
 function readyLine({ baseUrl, address }: Pakhus): string {

@@ -24,10 +24,10 @@ export const Named = <Properties extends TProperties>(name: string, properties: 
 export const Choice = <const Word extends string>(
   words: readonly Word[],
   options: { description?: string; 'x-name'?: string } = {},
-) => Type.Unsafe<Word>({ type: 'string', enum: [...words], examples: [words[0]], ...options });
+) => Type.Unsafe<Word>({ type: 'string', enum: [...words], ...options });
 
 /** Control characters, for a class of them: written out, because not every reader of the document knows `\p{Cc}`. */
-const controls = '\\u0000-\\u001f\\u007f-\\u009f';
+export const controls = '\\u0000-\\u001f\\u007f-\\u009f';
 
 /** What a person types to name a thing: no control characters, not blank. */
 export const Name = Type.String({
@@ -51,7 +51,13 @@ export const Email = Type.String({ format: 'email', maxLength: 254, examples: ['
 
 /** The limit is in bytes because argon2 reads all of them; characters are counted by JSON Schema. */
 export const Password = (minLength: number) =>
-  Type.String({ minLength, maxLength: 256, format: 'password', examples: ['correct horse battery'] });
+  Type.String({
+    minLength,
+    maxLength: 256,
+    format: 'password',
+    description: 'At most 256 bytes in UTF-8.',
+    examples: ['correct horse battery'],
+  });
 
 export const ApiKey = Type.String({
   pattern: '^pak_[0-9a-f]{64}$',

@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { ActorKind } from '../contract/actor.ts';
 import { type AnswerShape, isPublic, needsBody, type Route } from '../contract/route.ts';
+import { ExternalId } from '../contract/wire.ts';
+import { digestPattern } from '../features/files/files.wire.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 import { allowAnyOrigin } from './cors.ts';
 import { errorResponse, headersOf, rateHeaders, sharedHeaders, sharedResponses } from './openapi-errors.ts';
@@ -160,7 +162,7 @@ function parametersOf({ route, subjectBy }: Endpoint): Json[] {
       pathParameter('userId', { type: 'string', format: 'uuid' }, '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'),
     );
   if (subjectBy === 'externalId')
-    subject.push(pathParameter('externalId', { type: 'string', minLength: 1 }, 'customer-42'));
+    subject.push(pathParameter('externalId', ExternalId, exampleOf(ExternalId)));
   const inPath = Object.entries(route.params?.properties ?? {}).map(([name, schema]) =>
     pathParameter(name, schema, exampleOf(schema)),
   );
@@ -174,13 +176,22 @@ function parametersOf({ route, subjectBy }: Endpoint): Json[] {
 }
 
 function parametersIn(place: 'query' | 'header', fields: TObject | undefined): Json[] {
-  const required = new Set<string>(fields?.required ?? []);
-  return Object.entries(fields?.properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: place,
-    required: required.has(name) && !('default' in (schema as Json)),
-    schema,
-  }));
+  const mandatory = new Set<string>(fields?.required ?? []);
+  return Object.entries(fields?.properties ?? {}).map(([name, schema]) => {
+    const required = mandatory.has(name) && !('default' in (schema as Json));
+    return { name, in: place, required, schema: required ? schema : withExampleInWords(schema as Json) };
+  });
+}
+
+/** The reference fills examples in: a cursor, a filter or a digest that nobody asked for would spoil the first try. */
+function withExampleInWords({ examples, ...schema }: Json): Json {
+  const [example] = (examples as unknown[] | undefined) ?? [];
+  if (example === undefined) return schema;
+  const text = typeof example === 'string' ? example : JSON.stringify(example);
+  return {
+    ...schema,
+    description: [schema.description, `For example \`${text}\`.`].filter(Boolean).join(' '),
+  };
 }
 
 const pathParameter = (name: string, schema: object, example: unknown): Json => ({
@@ -194,7 +205,7 @@ const pathParameter = (name: string, schema: object, example: unknown): Json => 
 function requestBodyOf(route: Route, schema: TSchema): Json {
   const required = needsBody(route);
   const type = route.multipart ? 'multipart/form-data' : 'application/json';
-  return { required, content: { [type]: { schema, example: exampleOf(schema) } } };
+  return { required, content: { [type]: { schema: withoutNul(schema), example: requestExampleOf(schema) } } };
 }
 
 const doneWords = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done; no body' };
@@ -280,6 +291,7 @@ export function exampleOf(schema: TSchema | undefined, at = 0): unknown {
   if (given !== undefined) return node.format === 'date' ? dayAfter(String(given), at) : given;
   if ('default' in node) return node.default;
   if ('const' in node) return node.const;
+  if (Array.isArray(node.enum)) return node.enum[0];
   const type = Array.isArray(node.type) ? node.type[0] : node.type;
   if (type === 'object') {
     return Object.fromEntries(
@@ -295,6 +307,39 @@ export function exampleOf(schema: TSchema | undefined, at = 0): unknown {
   }
   throw new Error(`A schema has no example: ${JSON.stringify(node)}`);
 }
+
+/** No text may hold a NUL, which PostgreSQL cannot store: said of each field that has no stricter pattern. */
+function withoutNul(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(withoutNul);
+  if (typeof part !== 'object' || part === null) return part;
+  const node = part as Json;
+  const isFreeText = [node.type].flat().includes('string') && !freeOfNul.some((rule) => rule in node);
+  return {
+    ...(isFreeText ? { pattern: '^[^\\u0000]*$' } : {}),
+    ...Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, withoutNul(inner)])),
+  };
+}
+
+/** What leaves no room for one. */
+const freeOfNul = ['pattern', 'enum', 'const', 'x-shown'];
+
+/**
+ * The body of a request that works when it is sent as it is: optional ids and digests are left out, since whatever they
+ * name is not there.
+ */
+export function requestExampleOf(schema: TSchema): unknown {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, TSchema>;
+    required?: string[];
+  };
+  const sent = Object.entries(properties).filter(
+    ([name, field]) => required.includes(name) || !namesWhatExists(field as Json),
+  );
+  return Object.fromEntries(sent.map(([name, field]) => [name, exampleOf(field)]));
+}
+
+const namesWhatExists = ({ format, pattern }: Json): boolean =>
+  format === 'uuid' || pattern === digestPattern;
 
 /** So that a list of days runs on from day to day. */
 const dayAfter = (date: string, days: number): string =>

@@ -1,7 +1,8 @@
 // The pages for people, from files on this machine only: the interactive reference, and the one that sets a password.
+// Whoever asks at the front door is told where things are.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { resetPath } from '../features/accounts/accounts.password.ts';
 import { resetPage, resetScript, resetStyle } from './reset-page.ts';
 import { apiPrefix } from './route-table.ts';
@@ -26,6 +27,7 @@ const page = `<!doctype html>
   <title>Pakhus API reference</title>
   <link rel="icon" href="data:,">
   <link rel="stylesheet" href="${apiPrefix}/reference/assets/swagger-ui.css">
+  <link rel="stylesheet" href="${apiPrefix}/reference/assets/page.css">
 </head>
 <body>
   <div id="reference"></div>
@@ -39,9 +41,35 @@ const startScript = `SwaggerUIBundle({
   validatorUrl: null, tryItOutEnabled: true, filter: true,
 });`;
 
-export function servePages(instance: FastifyInstance): void {
+/** Authorize before the long introduction: without it nothing on the page can be tried. */
+const pageStyle = `.swagger-ui div:has(> .scheme-container) { display: flex; flex-direction: column; }
+.swagger-ui .scheme-container { order: -1; margin: 0; padding: 16px 0; }
+`;
+
+export const referencePath = `${apiPrefix}/reference`;
+
+const places = {
+  reference: referencePath,
+  openapi: `${apiPrefix}/openapi.json`,
+  health: `${apiPrefix}/health`,
+};
+
+/** Where people look first. */
+const frontDoors = ['/', apiPrefix, `${apiPrefix}/`, '/docs'];
+
+/** Browsers are sent to the reference; others, which would rather have an address than a page, get a list of them. */
+function openFrontDoor({ headers }: FastifyRequest, reply: FastifyReply, version: string): FastifyReply {
+  reply.header('vary', 'Origin, Accept');
+  if (headers.accept?.includes('text/html')) return reply.redirect(referencePath, 302);
+  return reply.send({ name: 'Pakhus', version, ...places });
+}
+
+export function servePages(instance: FastifyInstance, version: string): void {
+  for (const path of frontDoors)
+    instance.get(path, async (request, reply) => openFrontDoor(request, reply, version));
   const pages: readonly (readonly [path: string, type: string, body: string])[] = [
-    [`${apiPrefix}/reference`, html, page],
+    [referencePath, html, page],
+    [`${referencePath}/assets/page.css`, style, pageStyle],
     [`${apiPrefix}/docs`, html, page],
     [`${apiPrefix}/reference/assets/start.js`, script, startScript],
     [resetPath, html, resetPage],

@@ -140,7 +140,7 @@ export function createHttpServer(deps: Deps): HttpServer {
     for (const endpoint of endpoints) if (endpoint.route.multipart) addRoute(forms, deps, identify, endpoint);
   });
   serveOpenApi(instance, deps.version);
-  servePages(instance);
+  servePages(instance, deps.version);
 
   return {
     instance,

@@ -5,7 +5,7 @@ import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { linkOf, outboxTo } from '../support/mail.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
-import { adminSession, createTenant } from '../support/tenants.ts';
+import { adminSession, createTenant, createUser } from '../support/tenants.ts';
 
 const browserPath = process.env.TEST_CHROMIUM;
 if (!browserPath) console.log('SKIPPED reference in a browser: TEST_CHROMIUM is not set');
@@ -60,6 +60,21 @@ test.each([
   const reply = await service.api.get(path);
   expect([reply.status, String(reply.headers['content-type']).split(';')[0]]).toEqual([200, type]);
 });
+
+test.each(['/', '/api/v1', '/api/v1/', '/docs'])(
+  '%s: a browser is sent to the reference, others are told where things are',
+  async (path) => {
+    const { origin } = new URL(service.baseUrl);
+    const asked = (accept: string) => fetch(`${origin}${path}`, { headers: { accept }, redirect: 'manual' });
+    const page = await asked('text/html,application/xhtml+xml,*/*;q=0.8');
+    expect([page.status, page.headers.get('location')]).toEqual([302, '/api/v1/reference']);
+    const told = await asked('*/*');
+    expect(told.status).toBe(200);
+    const { reference, openapi, health } = (await told.json()) as Record<string, string>;
+    for (const place of [reference, openapi, health])
+      expect((await fetch(`${origin}${place}`)).status, place).toBe(200);
+  },
+);
 
 /** A page of a browser that is gone afterwards. What it asked others for, and what failed in it, is told. */
 async function inBrowser(
@@ -124,6 +139,34 @@ describe.skipIf(!browserPath)('in a browser', () => {
     const { email } = tenant;
     const reply = await service.api.post('/auth/login', undefined, { email, password: 'a new password' });
     expect(reply.status).toBe(200);
+  });
+
+  test('the reference: whoever authorizes on its first screen can try an upload out as it stands', async () => {
+    const tenant = await createTenant(service.api, await adminSession(service.api));
+    const user = await createUser(service.api, tenant.key);
+    await inBrowser(async (page) => {
+      await page.setViewportSize({ width: 1280, height: 720 });
+      await page.goto(`${service.baseUrl}/reference`);
+      const authorize = page.locator('.btn.authorize').first();
+      const box = await authorize.boundingBox();
+      expect((box?.y ?? Number.POSITIVE_INFINITY) + (box?.height ?? 0)).toBeLessThan(720);
+      await authorize.click();
+      await page.locator('.modal-ux input').first().fill(tenant.key);
+      await page.locator('.modal-ux button.authorize').first().click();
+      await page.locator('.modal-ux button.btn-done').first().click();
+      await page.locator('#operations-tag-files').click();
+      const operation = page.locator('.opblock', { hasText: 'Upload a file' }).first();
+      await operation.locator('.opblock-summary').click();
+      await operation.locator('tr[data-param-name="userId"] input').fill(user.id);
+      const file = { name: 'say "hi".txt', mimeType: 'text/plain', buffer: Buffer.from('hello') };
+      await operation.locator('input[type=file]').setInputFiles(file);
+      await operation.locator('button.execute').click();
+      const status = operation.locator('.live-responses-table tbody .response-col_status').first();
+      await status.waitFor();
+      expect((await status.textContent())?.trim()).toBe('201');
+    });
+    const { files } = (await service.api.get(`/project/users/${user.id}/files`, tenant.key)).body;
+    expect(files).toMatchObject([{ name: 'say "hi".txt', size: 5 }]);
   });
 
   test.each(['/reference', '/docs'])('%s shows every operation, and asks nobody but this service', (path) =>

@@ -39,10 +39,14 @@ export function gatherFields(
   return gathered;
 }
 
+/** What a form may leave empty to say nothing. */
+const mayBeEmpty: ReadonlySet<string> = new Set(['space_id', 'sha256']);
+
 function readField(name: string, values: readonly string[], isNumber: boolean): unknown {
   if (name === 'tags') return readList(values);
   const last = values.at(-1) ?? '';
   if (name === 'metadata') return readJson(name, last);
+  if (mayBeEmpty.has(name) && last === '') return undefined;
   return isNumber ? readNumber(last) : last;
 }
 

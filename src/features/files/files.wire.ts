@@ -1,14 +1,26 @@
 // Files as HTTP shows them, and the metadata that a caller may set.
 import { type Static, Type } from 'typebox';
-import { Bytes, Choice, Named, Nullable, resourceFields, Timestamp, Uuid } from '../../contract/wire.ts';
+import {
+  Bytes,
+  Choice,
+  controls,
+  Named,
+  Nullable,
+  resourceFields,
+  Timestamp,
+  Uuid,
+} from '../../contract/wire.ts';
 import { JobView, viewJob } from '../images/images.wire.ts';
 import type { FileRow } from './files.sql.ts';
 
 export const Visibility = Choice(['private', 'public'], { 'x-name': 'Visibility' });
+const segment = `(?!\\.{1,2}(?:/|$))[^/${controls}]+`;
+/** What `readFolder` takes; it also says which rule was broken. */
+const folderPattern = `^/*(?:${segment}(?:/${segment})*)?/*$`;
 /** Slashes at either end are dropped before the rule of 512 counts; the bound here only limits the work. */
 export const Folder = Type.String({
   maxLength: 1024,
-  'x-shown': { maxLength: 512 },
+  'x-shown': { maxLength: 512, pattern: folderPattern },
   description:
     'Like a/b/c; the root is the empty string. Slashes at either end are dropped. No part may be empty, `.` or `..`, and none has control characters.',
   examples: ['invoices/2026'],
@@ -32,8 +44,10 @@ const FreeJson = Type.Object(
   },
 );
 
+export const digestPattern = '^[0-9a-fA-F]{64}$';
+
 export const Sha256 = Type.String({
-  pattern: '^[0-9a-fA-F]{64}$',
+  pattern: digestPattern,
   description: 'Of the file, in hex; an upload that does not fit is refused.',
   examples: ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
 });
@@ -69,7 +83,7 @@ export const formRules = `Parts may come in any order, with exactly one file amo
 
 \`tags\` as a field is a JSON array, or text with commas between the tags, and it may be repeated: all of them count. A tag with a comma in it therefore needs JSON. \`metadata\` as a field is JSON.
 
-A form has at most 64 parts beside the file, each of at most 64 KiB. Fields with names that are not known are ignored.`;
+A form has at most 64 parts beside the file, each of at most 64 KiB, and all of them of 256 KiB together. Fields with names that are not known are ignored.`;
 
 export const UploadHeaders = Type.Object({
   'Content-Digest': Type.Optional(
@@ -86,6 +100,28 @@ export const uploadFields = {
   ...FileMeta.properties,
   space_id: Type.Optional(Nullable(Uuid)),
   sha256: Type.Optional(Sha256),
+};
+
+/**
+ * The same as a form shows them. An empty field names nothing, and is what pages send whose user left it alone: the
+ * reference would otherwise fill in an id and a digest of its own making.
+ */
+export const formFields = {
+  ...uploadFields,
+  space_id: Type.Optional(
+    Type.String({
+      pattern: '^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$',
+      description: "The space to store the file in; absent or empty for the user's own level.",
+      examples: [''],
+    }),
+  ),
+  sha256: Type.Optional(
+    Type.String({
+      pattern: '^([0-9a-fA-F]{64})?$',
+      description: 'Of the file, in hex, or empty; an upload that does not fit is refused.',
+      examples: [''],
+    }),
+  ),
 };
 
 export type FileMetaInput = Static<typeof FileMeta>;

@@ -6,7 +6,14 @@ import { Choice, Uuid } from '../../contract/wire.ts';
 import { newId } from '../../kernel/id.ts';
 import { imagePresets } from '../../kernel/image-recipe.ts';
 import { type UploadKind, uploadFile } from '../files/files.upload.ts';
-import { FilePart, formRules, MetaPart, UploadHeaders, uploadFields } from '../files/files.wire.ts';
+import {
+  FilePart,
+  formFields,
+  formRules,
+  MetaPart,
+  UploadHeaders,
+  uploadFields,
+} from '../files/files.wire.ts';
 import { commitImage, type ImageInput, readJob } from './images.service.ts';
 import { ImageFormat, JobView, viewJob } from './images.wire.ts';
 
@@ -65,7 +72,7 @@ ${formRules}`,
       audit: 'file.upload',
       multipart: true,
       reads: { headers: UploadHeaders },
-      body: Type.Object({ image: FilePart, meta: MetaPart, ...imageFields }),
+      body: Type.Object({ image: FilePart, meta: MetaPart, ...imageFields, ...formFields }),
       returns: {
         status: 202,
         body: Type.Object({ job_id: Uuid, file_id: Uuid, status: Choice(['pending']) }),

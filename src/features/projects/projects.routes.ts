@@ -117,10 +117,11 @@ export const projectRoutes = [
       body: Type.Partial(
         Type.Object({
           name: Name,
-          email: Email,
+          email: { ...Email, examples: ['office@example.com'] },
           rateLimitMax: Nullable(RateLimitMax),
           rateLimitWindow: Nullable(RateLimitWindow),
         }),
+        { 'x-shown': { anyOf: changeable.map((field) => ({ required: [field] })) } },
       ),
       returns: { status: 200, body: oneProject },
       errors: ['NOT_FOUND', 'CONFLICT'],
