@@ -11,6 +11,7 @@ import {
   allScopes,
   type Caller,
   type CallerKind,
+  type Credential,
   callerOf,
   defaultPlanOf,
   filesOf,
@@ -661,7 +662,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
         jti,
         user: place.user,
         scopes,
-        maker: caller.credential?.kind === 'integration' ? caller.credential.of : null,
+        madeWith: caller.credential as Credential,
         revoked: false,
       });
     },
@@ -814,7 +815,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
         text: token,
         jti,
         space,
-        maker: caller.credential?.kind === 'integration' ? caller.credential.of : null,
+        madeWith: caller.credential as Credential,
       });
     },
   ],

@@ -130,7 +130,7 @@ export const spaceRoutes = [
       path: '/project/spaces/login',
       summary: 'Exchange the credentials of a space for a token',
       description:
-        'A space has one live session: a login ends the one before. After 10 failures in 15 minutes this `external_id` gets 429, also with the right password, until `Retry-After` has passed or the space gets a new password; other spaces are not affected.',
+        'A space has one live session: a login ends the one before, and so does the end of the API key that logged it in. After 10 failures in 15 minutes this `external_id` gets 429, also with the right password, until `Retry-After` has passed or the space gets a new password; other spaces are not affected.',
       access: login,
       audit: 'space.login',
       body: Type.Object({

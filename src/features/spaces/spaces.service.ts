@@ -159,6 +159,7 @@ export async function logIntoSpace(
     pid: actor.projectId,
     uid: space.user_id,
     iid: actor.kind === 'integration' ? actor.integrationId : null,
+    akid: actor.keyId,
     scopes: space.scopes,
     ttlMs: deps.settings.SPACE_TOKEN_TTL_SECONDS * 1000,
   });
