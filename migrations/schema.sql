@@ -295,7 +295,8 @@ create table spaces (
   password_hash text,
   session_jti uuid,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  password_scopes text[]
 );
 alter table spaces add constraint spaces_external_id_unique UNIQUE (project_id, external_id);
 alter table spaces add constraint spaces_file_count_check CHECK ((file_count >= 0));

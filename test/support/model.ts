@@ -41,6 +41,8 @@ export interface Space {
   scopes: readonly Scope[];
   limit: number | null;
   password: string | null;
+  /** What whoever set the password held then. */
+  setterGrant: readonly Scope[];
   session: string | null;
 }
 
