@@ -170,10 +170,11 @@ function parametersOf({ route, subjectBy }: Endpoint): Json[] {
     ...parametersIn('query', route.query),
     ...parametersIn('query', route.reads?.query),
     ...parametersIn('header', route.reads?.headers),
+    ...parametersIn('cookie', route.reads?.cookies),
   ];
 }
 
-function parametersIn(place: 'query' | 'header', fields: TObject | undefined): Json[] {
+function parametersIn(place: 'query' | 'header' | 'cookie', fields: TObject | undefined): Json[] {
   const required = new Set<string>(fields?.required ?? []);
   return Object.entries(fields?.properties ?? {}).map(([name, schema]) => ({
     name,
