@@ -4,7 +4,8 @@ import type { Device } from '../kernel/device-cookie.ts';
 
 export interface Call {
   readonly requestId: string;
-  readonly ipAddress: string;
+  /** Of the client, for the record; null where what is claimed is no address. */
+  readonly ipAddress: string | null;
   /** Where it comes from, for whoever takes turns by it: what cannot be forged first, what the client claims last. */
   readonly addresses: readonly string[];
   readonly userAgent: string | null;

@@ -9,7 +9,7 @@ import type { Deps } from '../contract/deps.ts';
 import type { Context, Route, RouteShape } from '../contract/route.ts';
 import type { Subject } from '../contract/subject.ts';
 import type { Device } from '../kernel/device-cookie.ts';
-import { clientAddress, networkOf } from './client-address.ts';
+import { clientAddress, ipAddressOf, networkOf } from './client-address.ts';
 import { allowAnyOrigin, type OwnOrigin, ownOriginOf } from './cors.ts';
 import { cookieOf, deviceCookie, deviceCookieName, sessionCookie } from './credential.ts';
 
@@ -48,8 +48,8 @@ export class RequestCall implements Call {
     return this.#request.id;
   }
 
-  get ipAddress(): string {
-    return addressOf(this.#deps, this.#request);
+  get ipAddress(): string | null {
+    return ipAddressOf(addressOf(this.#deps, this.#request));
   }
 
   get addresses(): readonly string[] {
