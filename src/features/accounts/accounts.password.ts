@@ -49,6 +49,8 @@ export const resetQueue = 'auth.forgot_password';
 export interface ResetRequest {
   readonly email: string;
   readonly page: string;
+  /** Nothing but the request's Host header said where the page is. */
+  readonly followsHost: boolean;
   readonly audit: AuditStamp;
 }
 
@@ -99,18 +101,25 @@ export async function requestReset(deps: Deps, email: string, call: Call, audit:
   const bucket = `forgot:${sha256(emailKeyOf(email)).toString('base64url')}`;
   const verdict = await deps.limiter.consume(bucket, mailPolicy);
   if (!verdict.allowed) return;
-  const request: ResetRequest = { email, page: resetPageOf(deps.settings, call.origin), audit };
+  const configured = configuredPage(deps.settings);
+  const page = configured ?? `${call.origin}${resetPath}`;
+  const request: ResetRequest = { email, page, followsHost: configured === null, audit };
   await deps.db.transaction((tx) => deps.queue.send(tx, resetQueue, newId(), request));
 }
 
 /** Where the service has a page for it itself. */
 export const resetPath = '/console/reset-password';
 
-/** `origin` is PUBLIC_URL where that is set; a Host header decides only where nothing else does. */
-const resetPageOf = (settings: Settings, origin: string): string =>
-  settings.RESET_URL ?? `${origin}${resetPath}`;
+/** Null where only a Host header could say where the page is. */
+const configuredPage = ({ RESET_URL, PUBLIC_URL }: Settings): string | null =>
+  RESET_URL ?? (PUBLIC_URL === null ? null : `${PUBLIC_URL}${resetPath}`);
 
-export async function mailReset(deps: Deps, { email, page, audit }: ResetRequest): Promise<void> {
+/**
+ * A process that mails knows the address of the page, or it would not have started: what it knows counts before a Host
+ * header that another process was sent.
+ */
+export async function mailReset(deps: Deps, { email, audit, ...request }: ResetRequest): Promise<void> {
+  const page = (request.followsHost ? configuredPage(deps.settings) : null) ?? request.page;
   const token = randomToken(resetTokenBytes);
   const expiresAtMs = deps.clock() + resetMs;
   if (!URL.canParse(page)) {
