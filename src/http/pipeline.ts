@@ -19,7 +19,7 @@ import { authorizeActor, authorizeScope, refuseForeignSubject } from './authoriz
 import { addressesOf, addressOf, deviceOf, HandlerContext, ownOrigin, RequestCall } from './context.ts';
 import { callerCors, policyCors, refuseForgery, sendCors } from './cors.ts';
 import { type PresentedCredential, presentedCredential } from './credential.ts';
-import { limitIntegration, limitLogin, limitLoginSocket } from './rate-limit.ts';
+import { limitDevices, limitIntegration, limitLogin, limitSocket } from './rate-limit.ts';
 import type { Endpoint, SubjectBy } from './route-table.ts';
 
 /** What the first half of the way found out, kept on the request for the second half and for the log. */
@@ -120,9 +120,9 @@ async function admitCaller(
 
 async function limitAttempt(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   await limitLogin(deps, addressOf(deps, request), reply);
-  if (deps.settings.TRUST_PROXY_HOPS !== null) return;
-  const [network] = addressesOf(deps, request);
-  await limitLoginSocket(deps, network, deviceOf(deps, request));
+  const device = deviceOf(deps, request);
+  if (device) await limitDevices(deps, device);
+  else if (deps.settings.TRUST_PROXY_HOPS === null) await limitSocket(deps, addressesOf(deps, request)[0]);
 }
 
 function authorize(

@@ -20,17 +20,22 @@ export async function limitLogin(deps: Deps, address: string, reply: FastifyRepl
 
 /** Far more than honest people behind one proxy need, far less than a flood of guesses. */
 const socketPolicy: Policy = { max: 1_000, windowMs: 15 * 60_000 };
+
+/** For where client addresses can be forged: a bound on the network that the connection itself comes from. */
+export async function limitSocket(deps: Deps, network: string): Promise<void> {
+  await countUse(deps, `login-socket:${network}`, socketPolicy, 'Too many logins from this address');
+}
+
 const devicePolicy: Policy = { max: 100, windowMs: 15 * 60_000 };
 
 /**
- * Where client addresses can be forged, a bound on the network that the connection itself comes from. A browser that
- * has logged in before is counted by its account instead, so that a flood through the same proxy does not lock it out.
+ * All browsers together that have logged in to one account: somebody who could once may have kept many cookies, each
+ * with failures of its own. It takes the place of the socket's bound, or a flood through the same proxy would lock out
+ * the owner.
  */
-export async function limitLoginSocket(deps: Deps, network: string, device: Device | null): Promise<void> {
-  if (device) {
-    const bucket = `login-device:${device.accountId}:${device.generation}`;
-    await countUse(deps, bucket, devicePolicy, 'Too many logins to this account');
-  } else await countUse(deps, `login-socket:${network}`, socketPolicy, 'Too many logins from this address');
+export async function limitDevices(deps: Deps, { accountId, generation }: Device): Promise<void> {
+  const bucket = `login-device:${accountId}:${generation}`;
+  await countUse(deps, bucket, devicePolicy, 'Too many logins to this account');
 }
 
 async function enforce(deps: Deps, bucket: string, policy: Policy, reply: FastifyReply): Promise<void> {
