@@ -7,7 +7,8 @@ create table accounts (
   email_key text not null,
   password_hash text not null,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  device_generation integer not null default 0
 );
 alter table accounts add constraint accounts_email_unique UNIQUE (email_key);
 alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
@@ -295,7 +296,8 @@ create table spaces (
   password_hash text,
   session_jti uuid,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  password_scopes text[]
 );
 alter table spaces add constraint spaces_external_id_unique UNIQUE (project_id, external_id);
 alter table spaces add constraint spaces_file_count_check CHECK ((file_count >= 0));

@@ -21,6 +21,7 @@ import { type Schedule, startSchedule } from './jobs/schedule.ts';
 import { queuesOf, startWorkers } from './jobs/worker.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { cursorCodec } from './kernel/cursor.ts';
+import { createDeviceCookies } from './kernel/device-cookie.ts';
 import { reasonOf } from './kernel/error.ts';
 import { createSealer, type Sealer } from './kernel/sealed.ts';
 import { deriveKey, randomToken } from './kernel/secret.ts';
@@ -148,6 +149,7 @@ async function build(
     limiter: createLimiter(shared, clock, log),
     passwords: await passwords,
     tokens: createTokenSigner(jwtSecret, clock, settings.JWT_SECRET_PREVIOUS),
+    devices: createDeviceCookies(clock, ...keysFor('device', jwtSecret, settings)),
     sealer: openSealer(settings, jwtSecret),
     mailer: await openMailer(settings, log),
     cursors: cursorCodec(...keysFor('cursor', jwtSecret, settings)),

@@ -41,7 +41,16 @@ const jwtSecretAdvised = 32;
 const contradictions = (settings: Partial<Settings>): string[] => [
   ...(settings.S3_BUCKET == null ? strayS3Variables(settings) : s3Mistakes(settings)),
   ...portMistakes(settings),
+  ...mailMistakes(settings),
 ];
+
+/** Links in mails must not follow a Host header: whoever forges it would be sent the reset tokens of others. */
+function mailMistakes({ SMTP_URL, PUBLIC_URL, RESET_URL }: Partial<Settings>): string[] {
+  const isOpen = SMTP_URL != null && PUBLIC_URL === null && RESET_URL === null;
+  return isOpen
+    ? ['PUBLIC_URL or RESET_URL is missing, but SMTP_URL is set: reset links need one of them']
+    : [];
+}
 
 /** A worker serves nothing but its metrics; port 0 is a different one every time. */
 function portMistakes({ PORT, METRICS_PORT, ROLE }: Partial<Settings>): string[] {
@@ -74,11 +83,6 @@ function s3Mistakes(settings: Partial<Settings>): string[] {
 function warningsOf(settings: Settings): string[] {
   const found: string[] = [];
   const { JWT_SECRET, DATABASE_URL, R2_PUBLIC_URL, S3_BUCKET, S3_PUBLIC_BUCKET } = settings;
-  if (settings.SMTP_URL !== null && settings.PUBLIC_URL === null && settings.RESET_URL === null) {
-    found.push(
-      'Links in mails follow the Host header of whoever asks for them, which can be forged: set PUBLIC_URL or RESET_URL',
-    );
-  }
   if (JWT_SECRET !== null && JWT_SECRET.length < jwtSecretAdvised)
     found.push(`JWT_SECRET is shorter than ${jwtSecretAdvised} characters: choose a longer one`);
   if (JWT_SECRET === null && DATABASE_URL !== null)

@@ -1,6 +1,7 @@
 // What the world gives to features. Built once, in app.ts; handed on explicitly, never imported.
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
+import type { DeviceCookies } from '../kernel/device-cookie.ts';
 import type { Sealer } from '../kernel/sealed.ts';
 import type { Admission } from '../platform/admission.ts';
 import type { Counters } from '../platform/counters/counters.ts';
@@ -27,6 +28,7 @@ export interface Deps {
   readonly limiter: Limiter;
   readonly passwords: Passwords;
   readonly tokens: TokenSigner;
+  readonly devices: DeviceCookies;
   readonly sealer: Sealer;
   readonly mailer: Mailer;
   readonly cursors: CursorCodec;

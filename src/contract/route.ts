@@ -48,7 +48,7 @@ export interface RouteShape {
   /** Takes the cookie from the browser, also where its session has ended before. */
   readonly endsSession?: true;
   /** What the handler reads out of the request by itself: documented, and not validated before it. */
-  readonly reads?: { readonly query?: TObject; readonly headers?: TObject };
+  readonly reads?: { readonly query?: TObject; readonly headers?: TObject; readonly cookies?: TObject };
   readonly returns: AnswerShape & { readonly status: 200 | 201 | 202 | 204 };
   /** Answers that are no error and still have a status of their own, which the handler sets. */
   readonly also?: Readonly<Record<number, AnswerShape & { readonly description: string }>>;

@@ -250,7 +250,10 @@ export const variables = {
     if (given.length < 8 || Buffer.byteLength(given) > 256)
       throw new Error('must have at least 8 characters and at most 256 bytes');
   }),
-  SMTP_URL: urlOf(['smtp', 'smtps'], 'Mail server; mails become .eml files below DATA_DIR/outbox when unset'),
+  SMTP_URL: urlOf(
+    ['smtp', 'smtps'],
+    'Mail server, needs PUBLIC_URL or RESET_URL; mails become .eml files below DATA_DIR/outbox when unset',
+  ),
   MAIL_FROM: text('Pakhus <no-reply@pakhus.local>', 'Sender of mails'),
   RESET_URL: httpUrl('Page that a password-reset link opens; PUBLIC_URL/console/reset-password when unset', {
     bare: false,

@@ -18,6 +18,8 @@ export interface Claims {
   readonly uid: string | null;
   /** Integration that minted it. */
   readonly iid: string | null;
+  /** API key that minted it: the token ends with the key. Null when a session minted it. */
+  readonly akid: string | null;
   readonly scopes: readonly Scope[];
 }
 
@@ -28,6 +30,7 @@ export interface NewClaims {
   readonly pid?: string | null;
   readonly uid?: string;
   readonly iid?: string | null;
+  readonly akid?: string | null;
   readonly scopes?: readonly Scope[];
 }
 
@@ -118,16 +121,17 @@ function verifierOf(secret: string): (token: string) => Payload | null {
 
 /** A token without its subject, id or expiry is refused, however well it is signed. */
 function readClaims(payload: Record<string, unknown>): Claims | null {
-  const { sub, role, jti, iat, exp, pid = null, uid = null, iid = null, scopes: list = [] } = payload;
+  const { sub, role, jti, iat, exp, pid = null, uid = null, iid = null, akid = null } = payload;
+  const { scopes: list = [] } = payload;
   const wellFormed =
     isUuid(sub) &&
     isUuid(jti) &&
     roles.has(role) &&
     Number.isFinite(iat) &&
     Number.isFinite(exp) &&
-    [pid, uid, iid].every((id) => id === null || isUuid(id)) &&
+    [pid, uid, iid, akid].every((id) => id === null || isUuid(id)) &&
     Array.isArray(list);
   if (!wellFormed) return null;
   const known = scopes.filter((scope) => (list as unknown[]).includes(scope));
-  return { sub, role, jti, iat, exp, pid, uid, iid, scopes: known } as Claims;
+  return { sub, role, jti, iat, exp, pid, uid, iid, akid, scopes: known } as Claims;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, ipAddressOf, networkOf } from './client-address.ts';
 
 test('with trusted proxies their entry counts, and with none of them no header does', () => {
   const headers = { 'x-forwarded-for': '203.0.113.7, 10.0.0.3, 10.0.0.2', 'x-real-ip': '203.0.113.8' };
@@ -20,4 +20,31 @@ test.each([
 ])('a client is known by its address, not by its port: %s', (forwarded, address) => {
   expect(addressOf(forwarded)).toBe(address);
   expect(addressOf(`${forwarded}, 10.0.0.2`)).toBe(address);
+});
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
+  ['2001:db8::7', '2001:db8:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['somewhere', 'somewhere'],
+])('a client has no more networks than it pays for: %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['::FFFF:cb00:7107', '203.0.113.7'],
+  ['2001:0DB8:0::7', '2001:db8::7'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['unknown', null],
+  ['203.0.113.999', null],
+  ["1.2.3.4'; drop table", null],
+  ['', null],
+])('what is recorded is an address in its usual form, or nothing: %s', (text, address) => {
+  expect(ipAddressOf(text)).toBe(address);
 });

@@ -8,12 +8,25 @@ import type { Call } from '../contract/call.ts';
 import type { Deps } from '../contract/deps.ts';
 import type { Context, Route, RouteShape } from '../contract/route.ts';
 import type { Subject } from '../contract/subject.ts';
-import { clientAddress } from './client-address.ts';
+import type { Device } from '../kernel/device-cookie.ts';
+import { clientAddress, ipAddressOf, networkOf } from './client-address.ts';
 import { allowAnyOrigin, type OwnOrigin, ownOriginOf } from './cors.ts';
-import { sessionCookie } from './credential.ts';
+import { cookieOf, deviceCookie, deviceCookieName, sessionCookie } from './credential.ts';
 
 export const addressOf = (deps: Deps, request: FastifyRequest): string =>
   clientAddress(request.headers, request.socket.remoteAddress, deps.settings.TRUST_PROXY_HOPS);
+
+/** The socket's own network where the headers in front of it are not to be trusted, then the client's address. */
+export function addressesOf(deps: Deps, request: FastifyRequest): readonly [string, ...string[]] {
+  const address = addressOf(deps, request);
+  if (deps.settings.TRUST_PROXY_HOPS !== null) return [networkOf(address)];
+  return [networkOf(request.socket.remoteAddress ?? 'unknown'), address];
+}
+
+export const deviceOf = (deps: Deps, { headers }: FastifyRequest): Device | null => {
+  const cookie = cookieOf(headers.cookie, deviceCookieName);
+  return cookie === null ? null : deps.devices.read(cookie);
+};
 
 export const ownOrigin = (deps: Deps, { headers }: FastifyRequest): OwnOrigin =>
   ownOriginOf(deps.settings.PUBLIC_URL, headers.host, headers['x-forwarded-proto'] as string | undefined);
@@ -35,8 +48,16 @@ export class RequestCall implements Call {
     return this.#request.id;
   }
 
-  get ipAddress(): string {
-    return addressOf(this.#deps, this.#request);
+  get ipAddress(): string | null {
+    return ipAddressOf(addressOf(this.#deps, this.#request));
+  }
+
+  get addresses(): readonly string[] {
+    return addressesOf(this.#deps, this.#request);
+  }
+
+  get device(): Device | null {
+    return deviceOf(this.#deps, this.#request);
   }
 
   get userAgent(): string | null {
@@ -73,6 +94,10 @@ export class RequestCall implements Call {
 
   setStatus(status: number): void {
     this.#reply.code(status);
+  }
+
+  setDeviceCookie(cookie: string): void {
+    this.setHeader('set-cookie', deviceCookie(cookie, this.origin.startsWith('https:')));
   }
 
   setSessionCookie(token: string | null, expiresAtMs = 0): void {

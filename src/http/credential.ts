@@ -2,6 +2,7 @@
 // then a Bearer token. The first one present decides: a bad cookie gets no second chance.
 import type { IncomingHttpHeaders } from 'node:http';
 import { unauthorized } from '../features/credentials/credentials.service.ts';
+import { deviceSeconds } from '../kernel/device-cookie.ts';
 import { looksLikeApiKey } from '../kernel/secret.ts';
 
 export interface PresentedCredential {
@@ -28,7 +29,7 @@ function bearerOf(authorization: string | undefined): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }
 
-function cookieOf(header: string | undefined, name: string): string | null {
+export function cookieOf(header: string | undefined, name: string): string | null {
   if (header === undefined) return null;
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
@@ -36,6 +37,12 @@ function cookieOf(header: string | undefined, name: string): string | null {
   }
   return null;
 }
+
+/** Shown by a browser that has logged in before. */
+export const deviceCookieName = 'pakhus_device';
+
+export const deviceCookie = (value: string, secure: boolean): string =>
+  `${deviceCookieName}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${deviceSeconds}${secure ? '; Secure' : ''}`;
 
 export function sessionCookie(token: string | null, maxAgeSeconds: number, secure: boolean): string {
   const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${token === null ? 0 : maxAgeSeconds}`;

@@ -68,6 +68,9 @@ export const routeNotFound = (method: string, path: string) =>
 export const hostMissing = () =>
   invalid(400, [{ path: 'host', message: 'is required by HTTP/1.1', code: 'required' }]);
 
+export const hostRepeated = () =>
+  invalid(400, [{ path: 'host', message: 'must be sent once', code: 'repeated' }]);
+
 export const tooFarAhead = () =>
   new PakhusError(
     'RATE_LIMIT_EXCEEDED',

@@ -78,10 +78,12 @@ Whoever is limited finds the three X-RateLimit headers in its answers, errors in
 ## Limits on logins
 
 - One client address has 10 calls in 15 minutes to \`/auth/login\`, \`/auth/2fa/login\` and \`/auth/forgot-password\` together.
+- Where the installation trusts no proxy, client addresses can be forged: the address of the connection itself has 1,000 such calls in 15 minutes.
 - One account may fail 20 times in 15 minutes by a wrong password, and as often by a wrong code.
+- A browser that has logged in to the account before, as the cookie \`pakhus_device\` shows, has 10 failures of each kind of its own. It is not locked out by the failures of others, does not queue behind their logins, and the bound of its connection does not count for it; all such browsers of an account have 100 calls in 15 minutes together. A password reset ends that.
 - One \`external_id\` of a space may fail 10 times in 15 minutes, whether there is such a space or not.
 
-A 429 after too many failures locks that one account or space for everybody, the right password included, until \`Retry-After\` has passed or, after wrong passwords, a new one is set. It says nothing about the caller: an integration goes on logging in to other spaces, although the X-RateLimit headers of this answer are those of the lock. A login that succeeds begins the count anew.`;
+A 429 after too many failures locks that one account or space for everybody else, the right password included, until \`Retry-After\` has passed or, after wrong passwords, a new one is set. It says nothing about the caller: an integration goes on logging in to other spaces, although the X-RateLimit headers of this answer are those of the lock. A login that succeeds begins the count anew.`;
 
 /** By tag, which is what the ids of its routes begin with. */
 export const tagWords: Readonly<Record<string, string>> = {

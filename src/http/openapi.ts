@@ -172,10 +172,11 @@ function parametersOf({ route, subjectBy }: Endpoint): Json[] {
     ...parametersIn('query', route.query),
     ...parametersIn('query', route.reads?.query),
     ...parametersIn('header', route.reads?.headers),
+    ...parametersIn('cookie', route.reads?.cookies),
   ];
 }
 
-function parametersIn(place: 'query' | 'header', fields: TObject | undefined): Json[] {
+function parametersIn(place: 'query' | 'header' | 'cookie', fields: TObject | undefined): Json[] {
   const mandatory = new Set<string>(fields?.required ?? []);
   return Object.entries(fields?.properties ?? {}).map(([name, schema]) => {
     const required = mandatory.has(name) && !('default' in (schema as Json));

@@ -16,11 +16,11 @@ import { isUuid } from '../kernel/id.ts';
 import { looksLikeApiKey } from '../kernel/secret.ts';
 import { isStorableText } from '../kernel/text.ts';
 import { authorizeActor, authorizeScope, refuseForeignSubject } from './authorize.ts';
-import { addressOf, HandlerContext, ownOrigin, RequestCall } from './context.ts';
+import { addressesOf, addressOf, deviceOf, HandlerContext, ownOrigin, RequestCall } from './context.ts';
 import { callerCors, policyCors, refuseForgery, sendCors } from './cors.ts';
 import { type PresentedCredential, presentedCredential } from './credential.ts';
 import { bodyMissing } from './error-reply.ts';
-import { limitIntegration, limitLogin } from './rate-limit.ts';
+import { limitDevices, limitIntegration, limitLogin, limitSocket } from './rate-limit.ts';
 import { type Endpoint, isAuthRoute, type SubjectBy } from './route-table.ts';
 
 /** What the first half of the way found out, kept on the request for the second half and for the log. */
@@ -96,7 +96,7 @@ async function admitCaller(
   const globalOrigins = deps.settings.API_CORS_ALLOW_ORIGINS;
   const unsafe = unsafeMethods.has(method);
   if (unsafe && isAuthRoute(route)) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
-  if (route.loginLimited) await limitLogin(deps, addressOf(deps, request), reply);
+  if (route.loginLimited) await limitAttempt(deps, request, reply);
   if (isPublic(route.access)) {
     request.admission = stranger;
     return;
@@ -116,6 +116,13 @@ async function admitCaller(
   sendCors(reply, callerCors(headers.origin, caller.actor, credential.byCookie, caller.cors, globalOrigins));
   if (caller.rate && route.path.startsWith('/project/')) await limitIntegration(deps, caller.rate, reply);
   authorize(deps, route.access, subjectBy, caller, request);
+}
+
+async function limitAttempt(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  await limitLogin(deps, addressOf(deps, request), reply);
+  const device = deviceOf(deps, request);
+  if (device) await limitDevices(deps, device);
+  else if (deps.settings.TRUST_PROXY_HOPS === null) await limitSocket(deps, addressesOf(deps, request)[0]);
 }
 
 function authorize(

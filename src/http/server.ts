@@ -12,6 +12,7 @@ import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
 import {
   envelopeOf,
   hostMissing,
+  hostRepeated,
   rawRefusal,
   routeNotFound,
   tooFarAhead,
@@ -98,6 +99,7 @@ export function createHttpServer(deps: Deps): HttpServer {
     if (unused.size > 0) unused.delete(request.raw.socket);
     setCommonHeaders(deps, request, reply);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
+    if (hasTwoHosts(request.raw.rawHeaders)) return done(hostRepeated());
     // Before a body is read for nothing.
     if (request.is404 || lacksAnId(request.params))
       return done(routeNotFound(request.method, pathOf(request)));
@@ -184,6 +186,16 @@ function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, end
     },
     handler: route.method === 'GET' ? pipeline.handle : patiently(pipeline.handle),
   });
+}
+
+/** Node keeps the first one and drops the others, which a proxy in front may have gone by. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 }
 
 /** The router takes `/users/` for a user without an id, which is no route of ours. */

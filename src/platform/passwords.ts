@@ -1,25 +1,29 @@
-// Passwords under argon2id. Hashing takes memory and a core on purpose, so only a few run at a time, and those of
-// different owners take turns: a flood of logins to accounts does not keep a project's people out of their spaces.
+// Passwords under argon2id. Hashing takes memory and a core on purpose, so only a few run at a time and take turns: a
+// flood of logins by strangers keeps out neither the people of a project nor browsers that have logged in before.
 import { availableParallelism } from 'node:os';
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
-import { createAdmission } from './admission.ts';
+import { createTurnQueue, type Path } from './turn-queue.ts';
 
 export interface Passwords {
-  hash(owner: string, password: string): Promise<string>;
+  hash(turn: Path, password: string): Promise<string>;
   /**
    * With no hash to compare (no such account) it does the same work and answers false. `begin` comes first, when it
    * is this one's turn, and may refuse it.
    */
-  verify(
-    owner: string,
-    password: string,
-    hash: string | null,
-    begin: () => Promise<unknown>,
-  ): Promise<boolean>;
+  verify(turn: Path, password: string, hash: string | null, begin: () => Promise<unknown>): Promise<boolean>;
 }
 
-/** The owner of the passwords of all accounts. */
-export const ofAccounts = 'accounts';
+/** Of the passwords of spaces: each project has turns of its own. */
+export const turnOfSpaces = (projectId: string): Path => [projectId];
+
+/** Of an account whose owner has proved as much before: by a session, a reset link or a browser that has logged in. */
+export const turnOfAccount = (accountId: string): Path => ['accounts', accountId];
+
+/** Of everybody else, by the addresses that they come from: what can be forged comes last. */
+export const turnOfStrangers = (addresses: readonly string[]): Path => ['strangers', ...addresses];
+
+/** Of the operator, on the command line or at the first start. */
+export const turnOfOperator: Path = ['operator'];
 
 /** OWASP's recommendation for argon2id, which is algorithm 2. */
 const cost = {
@@ -37,12 +41,12 @@ const waitMaxMs = 20_000;
 
 export async function createPasswords(): Promise<Passwords> {
   const places = Math.min(placesMax, Math.max(1, availableParallelism() - 1));
-  const admission = createAdmission('logins', { places, waitMaxMs });
+  const queue = createTurnQueue('logins', { places, waitMaxMs });
   const nobodys = await hash('the password of an account that does not exist', cost);
   return {
-    hash: (owner, password) => admission.during(owner, () => hash(password, cost)),
-    verify: (owner, password, stored, begin) =>
-      admission.during(owner, async () => {
+    hash: (turn, password) => queue.during(turn, () => hash(password, cost)),
+    verify: (turn, password, stored, begin) =>
+      queue.during(turn, async () => {
         await begin();
         const right = await verify(stored ?? nobodys, password);
         return right && stored !== null;

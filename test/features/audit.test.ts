@@ -16,6 +16,7 @@ import {
   mintToken,
   sessionOf,
   type Tenant,
+  unique,
 } from '../support/tenants.ts';
 
 interface AuditRow {
@@ -90,6 +91,23 @@ describe('a mutation leaves exactly one row', () => {
     expect(row).toMatchObject({ ip_address: '192.0.2.7', user_agent: 'the audit suite' });
     return { row, body: answer?.body ?? {} };
   }
+
+  test.each([
+    ['203.0.113.7:51234', '203.0.113.7'],
+    ['[2001:DB8::7]:443', '2001:db8::7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['<script>alert(1)</script>', null],
+    ['203.0.113.7.evil.example', null],
+    ['unknown', null],
+  ])('ip_address is an address or null: %s', async (forwarded, address) => {
+    const [row] = await rowsOfWork(tenant.id, async () => {
+      const headers = { 'x-forwarded-for': forwarded };
+      const body = { externalId: unique('user') };
+      const made = await service.api.call('POST', '/project/users', { as: tenant.key, body, headers });
+      expect(made.status, made.text).toBe(201);
+    });
+    expect(row?.ip_address).toBe(address);
+  });
 
   test('plans', async () => {
     const made = await rowOf('POST', '/project/plans', { name: 'small', maxFileSize: 10 });

@@ -613,14 +613,12 @@ describe('keys', () => {
     expect(JSON.stringify(stored)).not.toContain(plain.slice(12));
   });
 
-  test('rotating an integration ends the old key, keeps its tokens, and shows the new prefix', async () => {
+  test('rotating an integration ends the old key and shows the new prefix', async () => {
     const { id, key } = await createIntegration(service.api, tenant.key, { scopes });
-    const { token } = await mintToken(service.api, key, user.id);
     const rotated = await service.api.post(`/project/integrations/${id}/rotate-key`, tenant.key);
     expect(rotated.body.integration.key_prefix).toBe(rotated.body.api_key.slice(0, 12));
     expect(await readUser(key)).toBe(401);
     expect(await readUser(rotated.body.api_key)).toBe(200);
-    expect(await readUser(token)).toBe(200);
   });
 
   test('rotating a project replaces all of its keys with one, and leaves integrations alone', async () => {
@@ -682,6 +680,120 @@ describe('keys', () => {
     await readUser(created.api_key);
     await readUser(integration.key);
     await expect.poll(async () => (await usedAt()).every((at) => at !== null)).toBe(true);
+  });
+});
+
+describe('keys: the end of a key ends what it minted, on every instance', () => {
+  const password = 'ruta 66';
+
+  /** A tenant of its own, with a space to log into and a second key that outlives the first. */
+  async function stage() {
+    const own = await createTenant(service.api, admin);
+    const { id: userId } = await createUser(service.api, own.key);
+    const second = (await service.api.post('/project/keys', own.key, {})).body;
+    const externalId = unique('space');
+    const made = await service.api.post(`/project/users/${userId}/spaces`, own.key, {
+      external_id: externalId,
+      name: 'a space',
+      scopes: ['users:read'],
+      password,
+    });
+    expect(made.status, made.text).toBe(201);
+    const spaceAt = `/project/users/${userId}/spaces/${made.body.space.id}`;
+    return { ...own, userId, second, externalId, spaceAt };
+  }
+  const spaceTokenBy = async (key: string, externalId: string): Promise<string> => {
+    const reply = await service.api.post('/project/spaces/login', key, { external_id: externalId, password });
+    expect(reply.status, reply.text).toBe(201);
+    return reply.body.token;
+  };
+
+  const ends: [string, (own: Tenant, integrationId: string, keyId: string) => Promise<number>, boolean][] = [
+    [
+      'deleting a project key',
+      async (own, _, keyId) => (await service.api.delete(`/project/keys/${keyId}`, own.key)).status,
+      false,
+    ],
+    [
+      "the admin's rotation",
+      async (own) => (await service.api.post(`/admin/projects/${own.id}/rotate-key`, admin)).status,
+      false,
+    ],
+    [
+      "an integration's rotation",
+      async (own, id) => (await service.api.post(`/project/integrations/${id}/rotate-key`, own.key)).status,
+      true,
+    ],
+  ];
+
+  test.each(ends)('%s', async (_name, end, ofIntegration) => {
+    const other = await service.another();
+    try {
+      const own = await stage();
+      const integration = await createIntegration(service.api, own.key, { scopes });
+      const key = ofIntegration ? integration.key : own.second.api_key;
+      const { token } = await mintToken(service.api, key, own.userId);
+      const spaceToken = await spaceTokenBy(key, own.externalId);
+      for (const as of [token, spaceToken]) expect(await readUser(as, own.userId, other)).toBe(200);
+      expect(await end(own, integration.id, own.second.key.id)).toBeLessThan(300);
+      for (const as of [token, spaceToken]) {
+        expect(await readUser(as, own.userId, other)).toBe(401);
+        expect(await readUser(as, own.userId)).toBe(401);
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test('and nothing else: not what a session or another key minted, nor a password that a token set', async () => {
+    const own = await stage();
+    const session = await sessionOf(service.api, own.email, own.password);
+    const integration = await createIntegration(service.api, own.key, { scopes });
+    const survivors = [
+      (await mintToken(service.api, session, own.userId)).token,
+      (await mintToken(service.api, own.key, own.userId)).token,
+      (await mintToken(service.api, integration.key, own.userId)).token,
+    ];
+    const doomed = (await mintToken(service.api, own.second.api_key, own.userId)).token;
+    const set = await service.api.put(`${own.spaceAt}/credentials`, doomed, { password });
+    expect(set.status, set.text).toBe(204);
+    const spaceToken = await spaceTokenBy(session, own.externalId);
+    await service.api.post('/auth/logout', session);
+    await service.api.delete(`/project/keys/${own.second.key.id}`, own.key);
+    expect(await readUser(doomed, own.userId)).toBe(401);
+    for (const as of [...survivors, spaceToken]) expect(await readUser(as, own.userId)).toBe(200);
+    expect(await readUser(await spaceTokenBy(own.key, own.externalId), own.userId)).toBe(200);
+  });
+
+  test('a token that names no key, as older releases signed them, is good until it expires', async () => {
+    const own = await stage();
+    const { token } = service.pakhus.deps.tokens.sign({
+      sub: own.userId,
+      role: 'user',
+      pid: own.id,
+      scopes,
+      ttlMs: 60_000,
+    });
+    await service.api.post(`/admin/projects/${own.id}/rotate-key`, admin);
+    expect(await readUser(token, own.userId)).toBe(200);
+    service.advance(61_000);
+    expect(await readUser(token, own.userId)).toBe(401);
+  });
+
+  test("a key of another project vouches for nothing, nor does an id that is no key's", async () => {
+    const [own, foreign] = [await stage(), await stage()];
+    const tokenOf = (akid: string) =>
+      service.pakhus.deps.tokens.sign({
+        sub: own.userId,
+        role: 'user',
+        pid: own.id,
+        scopes,
+        akid,
+        ttlMs: 60_000,
+      }).token;
+    expect(await readUser(tokenOf(own.second.key.id), own.userId)).toBe(200);
+    expect(await readUser(tokenOf(foreign.second.key.id), own.userId)).toBe(401);
+    expect(await readUser(tokenOf(randomUUID()), own.userId)).toBe(401);
   });
 });
 

@@ -446,8 +446,16 @@ describe('the session cookie', () => {
       headers: { 'x-forwarded-for': unique('address'), ...headers },
     });
     expect(reply.status, reply.text).toBe(200);
-    const [pair = '', ...attributes] = String(reply.headers['set-cookie']).split('; ');
-    return { value: pair.slice('token='.length), token: reply.body.token as string, attributes };
+    const [session = '', device = ''] = reply.headers['set-cookie'] as string[];
+    const [pair = '', ...attributes] = session.split('; ');
+    const [devicePair = '', ...deviceAttributes] = device.split('; ');
+    expect(devicePair).toMatch(/^pakhus_device=[\w.-]+$/);
+    return {
+      value: pair.slice('token='.length),
+      token: reply.body.token as string,
+      attributes,
+      deviceAttributes,
+    };
   };
 
   test('is the token itself: HttpOnly, SameSite=Lax, Path=/, as long as the session lives', async () => {
@@ -459,14 +467,28 @@ describe('the session cookie', () => {
     expect(attributes).toContain(`Max-Age=${7 * 86_400}`);
   });
 
+  test('comes with one that the browser is known by: as safe, and for a year', async () => {
+    const { deviceAttributes } = await cookieOf(service.api);
+    expect(deviceAttributes.sort()).toEqual([
+      'HttpOnly',
+      `Max-Age=${365 * 86_400}`,
+      'Path=/',
+      'SameSite=Lax',
+    ]);
+  });
+
   test('is Secure where the public origin is https, and only there', async () => {
     const [https, http] = [
       await reachedAt('https://files.example.com'),
       await reachedAt('http://files.example.com'),
     ];
     try {
-      expect((await cookieOf(https.api)).attributes).toContain('Secure');
-      expect((await cookieOf(http.api)).attributes).not.toContain('Secure');
+      const overHttps = await cookieOf(https.api);
+      const overHttp = await cookieOf(http.api);
+      for (const cookie of ['attributes', 'deviceAttributes'] as const) {
+        expect(overHttps[cookie], cookie).toContain('Secure');
+        expect(overHttp[cookie], cookie).not.toContain('Secure');
+      }
     } finally {
       await Promise.all([https.instance.stop(), http.instance.stop()]);
     }

@@ -235,6 +235,27 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     }
   });
 
+  test.each(['061C', '200E', '200F', '202A', '202D', '202E', '2066', '2069'])(
+    'files.upload: a name with the bidirectional control character U+%s is refused, and the character named',
+    async (code) => {
+      const at = await target();
+      const name = `photo${String.fromCharCode(Number.parseInt(code, 16))}gpj.exe`;
+      const reply = await upload(service.api, at.key, at.path, 'abc', { name });
+      await expectRefused(at, reply);
+      expect(reply.body.error.details.issues[0]).toMatchObject({
+        path: 'filename',
+        message: expect.stringContaining(`U+${code}`),
+      });
+    },
+  );
+
+  test('files.upload: a name in a script that is written from the right is none of them', async () => {
+    const at = await target();
+    const name = '\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \u200d.txt';
+    const reply = await upload(service.api, at.key, at.path, 'abc', { name });
+    expect(reply.body.file.name).toBe(name);
+  });
+
   test('files.upload: a raw CRLF in a name cannot smuggle a header into the download', async () => {
     const at = await target();
     const reply = await upload(service.api, at.key, at.path, 'abc', { name: 'a\r\nX-Evil: 1\r\n.txt' });

@@ -3,6 +3,7 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mover } from '../../src/features/files/files.jobs.ts';
+import type { Reply } from '../support/api.ts';
 import { bytesOf, readAll, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
@@ -425,6 +426,37 @@ describe('downloads from the disk', () => {
     }
     expect((await fetched(url)).status).toBe(200);
   });
+
+  const ends: [string, (at: { key: string; path: string; id: string }, fileId: string) => Promise<Reply>][] =
+    [
+      ['the file', ({ key, path }, fileId) => service().delete(`${path}/files/${fileId}`, key)],
+      ['its user', ({ key, path }) => service().delete(path, key)],
+      [
+        'its project',
+        async ({ id }) => service().delete(`/admin/projects/${id}`, await adminSession(service())),
+      ],
+    ];
+  test.each(ends)(
+    'files.download: a url is 404 from the moment %s is deleted, also while the bytes are there',
+    async (_name, end) => {
+      const { objects } = fixture.service.pakhus.deps;
+      for (const type of ['text/plain', 'image/png']) {
+        const at = await fixture.tenant();
+        const { file } = (await upload(service(), at.key, at.path, 'some bytes', { type })).body;
+        expect((await fetched(file.url)).status).toBe(200);
+        expect((await end(at, file.id)).status).toBe(204);
+        // As it is until the reaper comes.
+        const meta = { contentType: type, contentDisposition: 'attachment' };
+        await objects.put('private', file.storageKey, Buffer.from('some bytes'), meta);
+        expect(await objects.head('private', file.storageKey)).not.toBeNull();
+        for (const headers of [{}, { range: 'bytes=0-1' }, { 'if-none-match': '*' }]) {
+          expect((await fetched(file.url, headers)).status).toBe(404);
+          expect((await fetched(file.url, headers, 'HEAD')).status).toBe(404);
+        }
+        await objects.delete('private', file.storageKey);
+      }
+    },
+  );
 
   test('files.download: a url stops working when it has expired, and the file has a new one', async () => {
     const { key, path } = await fixture.tenant();

@@ -27,6 +27,8 @@ const tenantOf = async (service: TestPakhus) => createTenant(service.api, await 
 const forgot = ({ api }: { readonly api: Api }, email: string, headers: Record<string, string> = {}) =>
   api.call('POST', '/auth/forgot-password', { body: { email }, headers });
 
+const resetUrl = 'https://files.example.com/reset';
+
 describe('with a mail server', () => {
   let mailServer: MailServer;
   let page: Awaited<ReturnType<typeof startPage>>;
@@ -123,7 +125,7 @@ describe('with a mail server', () => {
   });
 
   test('a stop does not wait for a mail server that hangs, and the mail is sent after the next start', async () => {
-    const own = await startTestPakhus({ SMTP_URL: mailServer.url });
+    const own = await startTestPakhus({ SMTP_URL: mailServer.url, RESET_URL: page.url });
     const tenant = await tenantOf(own);
     const release = mailServer.hold();
     await forgot(own, tenant.email);
@@ -145,7 +147,7 @@ describe('with a mail server', () => {
 test('mail: a server that is down at first gets the mail after a retry', async () => {
   const placeholder = await startMailServer();
   await placeholder.stop();
-  const service = await startTestPakhus({ SMTP_URL: placeholder.url });
+  const service = await startTestPakhus({ SMTP_URL: placeholder.url, RESET_URL: resetUrl });
   let mailServer: MailServer | null = null;
   try {
     const tenant = await tenantOf(service);
@@ -172,7 +174,7 @@ test('mail: a server that is down at first gets the mail after a retry', async (
 test('mail: a link that has expired on the way is not sent any more', async () => {
   const placeholder = await startMailServer();
   await placeholder.stop();
-  const service = await startTestPakhus({ SMTP_URL: placeholder.url });
+  const service = await startTestPakhus({ SMTP_URL: placeholder.url, RESET_URL: resetUrl });
   let mailServer: MailServer | null = null;
   const statesOf = async () =>
     (
@@ -217,10 +219,34 @@ describe('without a mail server', () => {
   });
 });
 
-test('mail: the operator is told when links follow the Host header', () => {
-  const warnings = (more: Record<string, string>) =>
-    readConfig({ SMTP_URL: 'smtp://mail.example', JWT_SECRET: 'x'.repeat(32), ...more }).warnings;
-  expect(warnings({}).join()).toContain('PUBLIC_URL');
-  expect(warnings({ PUBLIC_URL: 'https://files.example.com' })).toEqual([]);
-  expect(warnings({ RESET_URL: 'https://files.example.com/reset' })).toEqual([]);
+test('mail: a server of its own without an address for links is a mistake, whatever the role', () => {
+  for (const role of ['all', 'api', 'worker']) {
+    const read = (more: Record<string, string>) =>
+      readConfig({ SMTP_URL: 'smtp://mail.example', JWT_SECRET: 'x'.repeat(32), ROLE: role, ...more });
+    expect(() => read({})).toThrow('PUBLIC_URL or RESET_URL is missing, but SMTP_URL is set');
+    expect(read({ PUBLIC_URL: 'https://files.example.com' }).warnings).toEqual([]);
+    expect(read({ RESET_URL: 'https://files.example.com/reset' }).warnings).toEqual([]);
+  }
+});
+
+test('mail: no Host header gets into a link, also where only the worker knows the address and the mail server', async () => {
+  const mailServer = await startMailServer();
+  const api = await startTestPakhus({ ROLE: 'api' });
+  const worker = await api.another({
+    ROLE: 'worker',
+    SMTP_URL: mailServer.url,
+    PUBLIC_URL: 'https://files.example.com',
+  });
+  try {
+    const tenant = await tenantOf(api);
+    expect((await forgot(api, tenant.email, { host: 'evil.example' })).status).toBe(200);
+    const [mail] = await mailsTo(mailServer, tenant.email);
+    expect(linkOf(mail as NonNullable<typeof mail>)).toMatch(
+      /^https:\/\/files\.example\.com\/console\/reset-password\?token=/,
+    );
+  } finally {
+    await worker.stop();
+    await api.stop();
+    await mailServer.stop();
+  }
 });

@@ -11,6 +11,7 @@ import {
   allScopes,
   type Caller,
   type CallerKind,
+  type Credential,
   callerOf,
   defaultPlanOf,
   filesOf,
@@ -263,6 +264,7 @@ const viewOfSpace = (project: Project, space: Space) => ({
   external_id: space.externalId,
   active: space.active,
   limit_bytes: space.limit,
+  has_password: space.password !== null,
   used_bytes: usedBy(project.files.filter((file) => file.space === space)),
 });
 
@@ -661,7 +663,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
         jti,
         user: place.user,
         scopes,
-        maker: caller.credential?.kind === 'integration' ? caller.credential.of : null,
+        madeWith: caller.credential as Credential,
         revoked: false,
       });
     },
@@ -710,6 +712,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
         scopes: draw.scopes,
         limit,
         password,
+        setterGrant: caller.grant,
         session: null,
       });
     },
@@ -750,9 +753,12 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       const active = !space?.active || draw.what % 3 > 0;
       const limit = pick(limits, draw.what) ?? null;
       const reply = await world.api.put(at, caller.text, { scopes, active, limit_bytes: limit });
-      const known = space ? 200 : 404;
+      const mayTake = scopes === undefined || within(space?.scopes ?? [], caller.grant);
+      const known = space ? (mayTake ? 200 : 403) : 404;
       const expected = refusal(caller, managers, place) ?? (within(scopes ?? [], caller.grant) ? known : 403);
       if (!expectStatus(reply, expected, asked(caller, 'spaces.change')) || !space) return;
+      const added = (scopes ?? []).filter((scope) => !space.scopes.includes(scope));
+      if (!within(added, space.setterGrant)) Object.assign(space, { password: null, session: null });
       if (scopes) space.scopes = scopes;
       space.active = active;
       space.limit = limit;
@@ -770,6 +776,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       const expected = refusal(caller, managers, place) ?? known;
       if (!expectStatus(reply, expected, asked(caller, 'spaces.setCredentials')) || !space) return;
       space.password = password;
+      space.setterGrant = caller.grant;
       space.session = null;
     },
   ],
@@ -814,7 +821,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
         text: token,
         jti,
         space,
-        maker: caller.credential?.kind === 'integration' ? caller.credential.of : null,
+        madeWith: caller.credential as Credential,
       });
     },
   ],

@@ -312,6 +312,23 @@ test('an update without a body is told to send one; an empty object is one', asy
   expect(mint.status, 'its body is optional').toBe(201);
 });
 
+test.each(['1.1', '1.0'])('two Host headers are 400, in the one envelope (HTTP/%s)', async (version) => {
+  const { hostname, port, pathname } = new URL(service.baseUrl);
+  for (const second of ['Host: y', 'hOsT: x']) {
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `GET ${pathname}/health HTTP/${version}\r\nHost: x\r\nX-Other: 1\r\n${second}\r\nConnection: close\r\n\r\n`,
+    );
+    const answer = (await socket.toArray()).join('');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    const { error } = JSON.parse(answer.slice(answer.indexOf('{')));
+    expect(error).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { issues: [{ path: 'host', code: 'repeated' }] },
+    });
+  }
+});
+
 test.each(['x"y', 'a b', 'evil.test/"},{"', 'a\tb', 'ø'])('Host %j becomes part of no link', async (host) => {
   const { body } = await upload(service.api, tenant.key, path, Buffer.from('linked'));
   const { hostname, port, pathname } = new URL(service.baseUrl);

@@ -88,9 +88,15 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         const made = await service.api.post(`${path}/spaces`, tenant.key, { ...fields, password });
         expect(made.status, made.text).toBe(201);
         const { space } = made.body;
-        expect(space).toMatchObject({ ...fields, user_id: owner.id, used_bytes: 0, active: true });
+        expect(space).toMatchObject({
+          ...fields,
+          user_id: owner.id,
+          used_bytes: 0,
+          active: true,
+          has_password: true,
+        });
         expect(made.text).not.toContain(password);
-        expect(made.text).not.toMatch(/password|argon/);
+        expect(made.text).not.toMatch(/password_|argon/);
         const at = `${path}/spaces/${space.id}`;
         expect((await service.api.get(at, tenant.key)).body.space).toEqual(space);
         const listed = (await service.api.get(`${path}/spaces`, tenant.key)).body.spaces;
@@ -384,6 +390,90 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await logIn(space.externalId, 'mine')).status).toBe(401);
       expect((await set(allFiles)).status).toBe(204);
       expect((await logIn(space.externalId, 'mine')).status).toBe(201);
+    });
+
+    test('spaces.update: a user token takes away no scopes that it lacks', async () => {
+      const space = await spaceOf();
+      const { token } = await mintToken(service.api, tenant.key, space.owner.id, ['files:read']);
+      for (const scopes of [[], ['files:read']]) {
+        const refused = await service.api.put(space.at, token, { scopes });
+        expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN']);
+        expect(refused.body.error.message).toBe(
+          'You can only grant scopes you hold; missing: files:write, files:delete',
+        );
+      }
+      expect((await service.api.put(space.at, token, { name: 'renamed' })).status).toBe(200);
+      expect((await service.api.get(space.at, tenant.key)).body.space.scopes).toEqual(allFiles);
+      const equal = await mintToken(service.api, tenant.key, space.owner.id, allFiles);
+      expect((await service.api.put(space.at, equal.token, { scopes: ['files:read'] })).status).toBe(200);
+    });
+
+    const lesserWays: [string, (space: Space, token: string) => Promise<unknown>][] = [
+      [
+        'of a space without scopes',
+        (space, token) => service.api.put(`${space.at}/credentials`, token, { password }),
+      ],
+      [
+        'of a space that it has created itself, in place of another',
+        async (space, token) => {
+          await service.api.delete(space.at, token);
+          const fields = { external_id: space.externalId, name: 'mine', scopes: [], password };
+          const made = await service.api.post(`${space.owner.path}/spaces`, token, fields);
+          expect(made.status, made.text).toBe(201);
+        },
+      ],
+    ];
+    test.each(lesserWays)(
+      'spaces.update: wider scopes end a password that a lesser credential has set, %s, and the session',
+      async (_name, setPassword) => {
+        const owner = await ownerOf();
+        const { externalId, ...first } = await spaceOf(owner, { scopes: [] });
+        const { token } = await mintToken(service.api, tenant.key, owner.id, ['files:read']);
+        await setPassword({ ...first, externalId }, token);
+        const [{ id }] = (await service.api.get(`${owner.path}/spaces`, tenant.key)).body.spaces;
+        const space = { id, externalId, owner, at: `${owner.path}/spaces/${id}` };
+        const live = await tokenOf(space);
+        const within = await service.api.put(space.at, tenant.key, { scopes: ['files:read'] });
+        expect(within.body.space).toMatchObject({ scopes: ['files:read'], has_password: true });
+        expect(await statusWith(space, live.token)).toBe(200);
+
+        const wider = await service.api.put(space.at, tenant.key, { scopes: allFiles });
+        expect(wider.body.space).toMatchObject({ scopes: allFiles, has_password: false });
+        expect(await statusWith(space, live.token)).toBe(401);
+        expect((await logIn(externalId)).status).toBe(401);
+        const audit = await service.api.get('/project/audit?action=space.update&limit=1', tenant.key);
+        expect(audit.body.logs[0]).toMatchObject({
+          resource_id: id,
+          metadata: { old: { has_password: true }, new: { has_password: false, scopes: allFiles } },
+        });
+
+        const again = await service.api.put(`${space.at}/credentials`, tenant.key, { password: 'another' });
+        expect(again.status).toBe(204);
+        expect((await service.api.get(space.at, tenant.key)).body.space.has_password).toBe(true);
+        expect((await logIn(externalId, 'another')).status).toBe(201);
+      },
+    );
+
+    test("spaces.update: the owner's password outlives every change of the scopes", async () => {
+      const space = await spaceOf();
+      const { token } = await tokenOf(space);
+      for (const scopes of [[], ['files:read'], allFiles]) {
+        const changed = await service.api.put(space.at, tenant.key, { scopes });
+        expect(changed.body.space).toMatchObject({ scopes, has_password: true });
+      }
+      expect(await statusWith(space, token)).toBe(200);
+    });
+
+    test('spaces.update: of a password that is older than this rule, only the scopes of the space count', async () => {
+      const space = await spaceOf(null, { scopes: ['files:read'] });
+      await rowsOf(
+        service.databaseUrl,
+        `update spaces set password_scopes = scopes where id = '${space.id}'`,
+      );
+      const same = await service.api.put(space.at, tenant.key, { scopes: ['files:read'] });
+      expect(same.body.space.has_password).toBe(true);
+      const wider = await service.api.put(space.at, tenant.key, { scopes: allFiles });
+      expect(wider.body.space.has_password).toBe(false);
     });
 
     test('spaces.revokeToken: 204 for any jti, but only the own project can end a session', async () => {

@@ -94,6 +94,7 @@ describe('configuration', () => {
     [{ REDIS_URL: 'redis://:pa/ss@cache:6379' }, 'REDIS_URL'],
     [{ SMTP_URL: 'smtp://me:pa/ss@mail:587' }, 'SMTP_URL'],
     [{ SMTP_URL: 'smtp://' }, 'SMTP_URL'],
+    [{ SMTP_URL: 'smtp://mail:587' }, 'PUBLIC_URL or RESET_URL'],
     [{ S3_BUCKET: 'b' }, 'S3_ACCESS_KEY_ID'],
     [
       {
@@ -127,6 +128,14 @@ describe('configuration', () => {
     ],
   ])('%j works with a warning', (environment, warning) => {
     expect(readConfig(environment).warnings.join()).toContain(warning);
+  });
+
+  test('a mail server without an address for links is listed with the others, and ends the process with 1', async () => {
+    const { code, stdout, stderr } = await run({ SMTP_URL: 'smtp://127.0.0.1:1', PORT: 'x' });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('2 mistakes');
+    expect(stderr).toContain('- PORT ');
+    expect(stderr).toContain('- PUBLIC_URL or RESET_URL is missing, but SMTP_URL is set');
   });
 
   test('a RESET_URL is kept as it is, and a PUBLIC_URL loses its last slash', () => {

@@ -76,9 +76,11 @@ describe('life cycle', () => {
     const second = await answer(service.api, login.body.challenge_token, codeOf(service, secret));
     expect(second.status, second.text).toBe(200);
     expect(Object.keys(second.body)).toEqual(['token']);
-    expect(String(second.headers['set-cookie'])).toMatch(
+    const [sessionCookie, device] = second.headers['set-cookie'] as string[];
+    expect(sessionCookie).toMatch(
       new RegExp(`^token=${second.body.token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=\\d+$`),
     );
+    expect(device).toMatch(/^pakhus_device=/);
     expect(await meOf(second.body.token)).toMatchObject({ role: 'project', two_factor_enabled: true });
 
     const third = await answer(

@@ -41,6 +41,8 @@ export interface Space {
   scopes: readonly Scope[];
   limit: number | null;
   password: string | null;
+  /** What whoever set the password held then. */
+  setterGrant: readonly Scope[];
   session: string | null;
 }
 
@@ -74,14 +76,14 @@ export type Credential = { readonly text: string } & (
       readonly jti: string;
       readonly user: User;
       readonly scopes: readonly Scope[];
-      readonly maker: Integration | null;
+      readonly madeWith: Credential;
       revoked: boolean;
     }
   | {
       readonly kind: 'space';
       readonly jti: string;
       readonly space: Space;
-      readonly maker: Integration | null;
+      readonly madeWith: Credential;
     }
 );
 
@@ -152,7 +154,7 @@ function grantOf(credential: Credential): readonly Scope[] {
     case 'integration':
       return credential.of.scopes;
     case 'user':
-      return credential.scopes.filter((scope) => credential.maker?.scopes.includes(scope) ?? true);
+      return credential.scopes.filter((scope) => grantOf(credential.madeWith).includes(scope));
     case 'space':
       return credential.space.scopes;
     default:
@@ -165,26 +167,28 @@ function refusalOf(project: Project, credential: Credential): 401 | 403 | null {
   return project.active ? null : 403;
 }
 
-const works = (integration: Integration | null): boolean =>
-  integration === null || (integration.active && !integration.gone);
-
 const isThere = (user: User): boolean => user.active && !user.gone;
 
 /** Whether it would be accepted in an active project. */
 export function isLive(credential: Credential): boolean {
   switch (credential.kind) {
     case 'integration':
-      return works(credential.of) && credential.of.key === credential.text;
+      return credential.of.active && !credential.of.gone && credential.of.key === credential.text;
     case 'user':
-      return isThere(credential.user) && !credential.revoked && works(credential.maker);
+      return isThere(credential.user) && !credential.revoked && keyStands(credential.madeWith);
     case 'space': {
-      const { space, jti, maker } = credential;
-      return space.session === jti && space.active && !space.gone && isThere(space.owner) && works(maker);
+      const { space, jti, madeWith } = credential;
+      return (
+        space.session === jti && space.active && !space.gone && isThere(space.owner) && keyStands(madeWith)
+      );
     }
     default:
       return credential.live;
   }
 }
+
+/** What a key has minted ends with the key; a session that has ended leaves what it minted. */
+const keyStands = (credential: Credential): boolean => credential.kind === 'session' || isLive(credential);
 
 export const defaultPlanOf = ({ plans }: Project): Plan | null =>
   plans.find((plan) => plan.isDefault) ?? null;

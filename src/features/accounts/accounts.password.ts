@@ -10,17 +10,26 @@ import { newId } from '../../kernel/id.ts';
 import { randomToken, sha256 } from '../../kernel/secret.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
-import { ofAccounts } from '../../platform/passwords.ts';
+import { turnOfAccount } from '../../platform/passwords.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { postMail } from '../mail/mail.service.ts';
 import { resetMail } from './accounts.mail.ts';
-import { aboutAccount, countAttempt, holdAccount, passwordFailures, stampAs } from './accounts.session.ts';
+import {
+  aboutAccount,
+  countAttempt,
+  forgetFailures,
+  holdAccount,
+  passwordFailures,
+  sessionFailures,
+  stampAs,
+} from './accounts.session.ts';
 import {
   type AccountRow,
   deleteReset,
   deleteResets,
   deleteSessions,
   emailKeyOf,
+  endDevices,
   findAccount,
   findAccountByEmail,
   findReset,
@@ -40,6 +49,8 @@ export const resetQueue = 'auth.forgot_password';
 export interface ResetRequest {
   readonly email: string;
   readonly page: string;
+  /** Nothing but the request's Host header said where the page is. */
+  readonly followsHost: boolean;
   readonly audit: AuditStamp;
 }
 
@@ -49,16 +60,14 @@ export async function changePassword(
   input: { readonly currentPassword: string; readonly newPassword: string },
   audit: AuditStamp,
 ): Promise<void> {
-  const failures = passwordFailures(session.email);
+  const failures = sessionFailures('password', session);
+  const turn = turnOfAccount(session.accountId);
   const [known] = await deps.db.read<AccountRow>(findAccount(session.accountId));
-  const right = await deps.passwords.verify(
-    ofAccounts,
-    input.currentPassword,
-    known?.password_hash ?? null,
-    () => countAttempt(deps, failures),
+  const right = await deps.passwords.verify(turn, input.currentPassword, known?.password_hash ?? null, () =>
+    countAttempt(deps, failures),
   );
   if (!right) throw wrongPassword();
-  const passwordHash = await deps.passwords.hash(ofAccounts, input.newPassword);
+  const passwordHash = await deps.passwords.hash(turn, input.newPassword);
   await deps.db.transaction(async (tx) => {
     const account = await holdAccount(tx, session.accountId);
     // Of two changes at once, the second one does not know the current password any more.
@@ -66,10 +75,11 @@ export async function changePassword(
     await setPassword(tx, account.id, passwordHash, session.jti);
     await recordAudit(tx, audit, aboutAccount(account.id));
   });
-  await deps.limiter.reset(failures);
+  await forgetFailures(deps, failures);
+  await forgetFailures(deps, passwordFailures(session.email, null));
 }
 
-/** Everything that the old password has opened ends, but for the one session that is kept. */
+/** Everything that the old password has opened ends, but for the one session that is kept; without one, also devices. */
 export async function setPassword(
   tx: Transaction,
   accountId: string,
@@ -80,6 +90,7 @@ export async function setPassword(
   await tx.query(deleteSessions(accountId, keptJti));
   await tx.query(deleteChallenges(accountId));
   await tx.query(deleteResets(accountId));
+  if (keptJti === null) await tx.query(endDevices(accountId));
 }
 
 /**
@@ -90,18 +101,25 @@ export async function requestReset(deps: Deps, email: string, call: Call, audit:
   const bucket = `forgot:${sha256(emailKeyOf(email)).toString('base64url')}`;
   const verdict = await deps.limiter.consume(bucket, mailPolicy);
   if (!verdict.allowed) return;
-  const request: ResetRequest = { email, page: resetPageOf(deps.settings, call.origin), audit };
+  const configured = configuredPage(deps.settings);
+  const page = configured ?? `${call.origin}${resetPath}`;
+  const request: ResetRequest = { email, page, followsHost: configured === null, audit };
   await deps.db.transaction((tx) => deps.queue.send(tx, resetQueue, newId(), request));
 }
 
 /** Where the service has a page for it itself. */
 export const resetPath = '/console/reset-password';
 
-/** `origin` is PUBLIC_URL where that is set; a Host header decides only where nothing else does. */
-const resetPageOf = (settings: Settings, origin: string): string =>
-  settings.RESET_URL ?? `${origin}${resetPath}`;
+/** Null where only a Host header could say where the page is. */
+const configuredPage = ({ RESET_URL, PUBLIC_URL }: Settings): string | null =>
+  RESET_URL ?? (PUBLIC_URL === null ? null : `${PUBLIC_URL}${resetPath}`);
 
-export async function mailReset(deps: Deps, { email, page, audit }: ResetRequest): Promise<void> {
+/**
+ * A process that mails knows the address of the page, or it would not have started: what it knows counts before a Host
+ * header that another process was sent.
+ */
+export async function mailReset(deps: Deps, { email, audit, ...request }: ResetRequest): Promise<void> {
+  const page = (request.followsHost ? configuredPage(deps.settings) : null) ?? request.page;
   const token = randomToken(resetTokenBytes);
   const expiresAtMs = deps.clock() + resetMs;
   if (!URL.canParse(page)) {
@@ -135,7 +153,7 @@ export async function resetPassword(
   // Looked up before the costly hash, so that guesses cost us little.
   const [reset] = await deps.db.read<{ account_id: string }>(findReset(tokenHash, isoOf(deps.clock())));
   if (!reset) throw deadLink();
-  const passwordHash = await deps.passwords.hash(ofAccounts, input.newPassword);
+  const passwordHash = await deps.passwords.hash(turnOfAccount(reset.account_id), input.newPassword);
   const account = await deps.db.transaction(async (tx) => {
     const held = await holdAccount(tx, reset.account_id);
     const [mine] = await tx.query(deleteReset(tokenHash));
@@ -144,7 +162,7 @@ export async function resetPassword(
     await recordAudit(tx, stampAs(held, audit), aboutAccount(held.id));
     return held;
   });
-  await deps.limiter.reset(passwordFailures(account.email));
+  await forgetFailures(deps, passwordFailures(account.email, null));
 }
 
 /** Not a 401: the session is as good as it was. */

@@ -5,11 +5,14 @@ import { Choice, Email, Named, Nullable, Timestamp, Uuid } from '../../contract/
 import { describeSession, logIn, logOut } from './accounts.service.ts';
 import {
   ChallengeToken,
+  ClearedCookie,
+  DeviceCookie,
   exampleToken,
+  giveSession,
   KnownPassword,
+  LoginCookies,
   LoginEmail,
   ownSession,
-  SessionCookie,
   SessionToken,
 } from './accounts.wire.ts';
 
@@ -27,26 +30,25 @@ export const accountRoutes = [
       path: '/auth/login',
       summary: 'Log in as admin or project',
       description:
-        'With two-factor login enabled, the answer is a challenge and no session. A 429 is for a client address after 10 calls in 15 minutes, or for an account after 20 failures in 15 minutes.',
+        "With two-factor login enabled, the answer is a challenge and no session. A 429 is for a client address after 10 calls in 15 minutes, or for an account after 20 failures in 15 minutes; a browser that has logged in to the account before has 10 failures of its own. Where the installation trusts no proxy, it is also for a connection's own address after 1,000 calls in 15 minutes.",
       access: { public: true, why: 'it is how a session begins' },
       loginLimited: true,
       audit: 'auth.login',
+      reads: { cookies: DeviceCookie },
       body: Type.Object({ email: LoginEmail, password: KnownPassword }),
       returns: {
         status: 200,
         body: Type.Union([LoggedIn, CodeWanted], { examples: [{ token: exampleToken }] }),
-        headers: SessionCookie('The same token for browsers; none comes with a challenge.'),
+        headers: LoginCookies('None comes with a challenge.'),
       },
       errors: ['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
     },
     async ({ deps, body, audit, call }) => {
-      const outcome = await logIn(deps, body, audit);
+      const outcome = await logIn(deps, body, call, audit);
       if (outcome.kind === 'challenge') {
         return { two_factor_required: true as const, challenge_token: outcome.challenge.token };
       }
-      const { token, expiresAtMs } = outcome.session;
-      call.setSessionCookie(token, expiresAtMs);
-      return { token };
+      return giveSession(call, outcome);
     },
   ),
   route(
@@ -58,7 +60,7 @@ export const accountRoutes = [
       access: ownSession,
       audit: 'auth.logout',
       endsSession: true,
-      returns: { status: 204, headers: SessionCookie('Takes the cookie from the browser.', 'token=', 0) },
+      returns: { status: 204, headers: ClearedCookie },
       errors: [],
     },
     async ({ deps, actor, audit, call }) => {

@@ -1,6 +1,7 @@
 // Accounts of the admin and of projects: logging in and out.
 import type { Session } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
+import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { SignedToken } from '../../contract/token.ts';
 import { PakhusError } from '../../kernel/error.ts';
@@ -11,16 +12,18 @@ import {
   type Queryable,
   type Transaction,
 } from '../../platform/db/postgres.ts';
-import { ofAccounts, type Passwords } from '../../platform/passwords.ts';
+import { type Passwords, turnOfAccount, turnOfOperator, turnOfStrangers } from '../../platform/passwords.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
 import {
   aboutAccount,
   countAttempt,
+  forgetFailures,
   holdAccount,
-  keepSession,
+  knownDevice,
+  type LoggedIn,
+  openSession,
   passwordFailures,
   refuseInactiveProject,
-  signSession,
   stampAs,
 } from './accounts.session.ts';
 import {
@@ -38,15 +41,16 @@ import { openChallenge } from './accounts.two-factor.ts';
 
 /** What a right password leads to: a session, or the question for the second factor. */
 export type LoginOutcome =
-  | { readonly kind: 'session'; readonly session: SignedToken }
+  | ({ readonly kind: 'session' } & LoggedIn)
   | { readonly kind: 'challenge'; readonly challenge: SignedToken };
 
 export async function logIn(
   deps: Deps,
   input: { readonly email: string; readonly password: string },
+  call: Pick<Call, 'addresses' | 'device'>,
   audit: AuditStamp,
 ): Promise<LoginOutcome> {
-  const proven = await provePassword(deps, input, audit);
+  const proven = await provePassword(deps, input, call, audit);
   return deps.db.transaction(async (tx) => {
     const account = await holdAccount(tx, proven.id);
     // While the old password was being proved, a new one may have ended what it opens.
@@ -57,10 +61,10 @@ export async function logIn(
       await recordAudit(tx, stampAs(account, audit), aboutAccount(account.id, { two_factor_required: true }));
       return { kind: 'challenge', challenge };
     }
-    const session = signSession(deps, account);
-    await keepSession(tx, session, account.id);
-    await recordAudit(tx, { ...stampAs(account, audit), actorKeyId: session.jti }, aboutAccount(account.id));
-    return { kind: 'session', session };
+    const opened = await openSession(deps, tx, account, call.device);
+    const stamp = { ...stampAs(account, audit), actorKeyId: opened.session.jti };
+    await recordAudit(tx, stamp, aboutAccount(account.id));
+    return { kind: 'session', ...opened };
   });
 }
 
@@ -68,12 +72,15 @@ export async function logIn(
 async function provePassword(
   deps: Deps,
   input: { readonly email: string; readonly password: string },
+  call: Pick<Call, 'addresses' | 'device'>,
   audit: AuditStamp,
 ): Promise<AccountRow> {
-  const failures = passwordFailures(input.email);
   // Before it is counted: an attempt that the database could not answer is no failure of its owner.
   const [account] = await deps.db.read<AccountRow>(findAccountByEmail(input.email));
-  const right = await deps.passwords.verify(ofAccounts, input.password, account?.password_hash ?? null, () =>
+  const known = knownDevice(call.device, account);
+  const failures = passwordFailures(input.email, known);
+  const turn = known ? turnOfAccount(known.accountId) : turnOfStrangers(call.addresses);
+  const right = await deps.passwords.verify(turn, input.password, account?.password_hash ?? null, () =>
     countAttempt(deps, failures),
   );
   if (!account || !right) {
@@ -85,7 +92,7 @@ async function provePassword(
     });
     throw wrongPassword();
   }
-  await deps.limiter.reset(failures);
+  await forgetFailures(deps, failures);
   return account;
 }
 
@@ -138,7 +145,7 @@ export async function ensureAdmin(
 ): Promise<string | null> {
   if (await hasAdmin(db)) return null;
   const chosen = password ?? madeUpPassword();
-  const passwordHash = await passwords.hash(ofAccounts, chosen);
+  const passwordHash = await passwords.hash(turnOfOperator, chosen);
   return db.transaction(async (tx) => {
     await tx.query(lockAdmins);
     if (await hasAdmin(tx)) return null;

@@ -7,6 +7,8 @@ export interface AccountRow {
   readonly project_id: string | null;
   readonly email: string;
   readonly password_hash: string;
+  /** Of the browsers that have logged in: those of an earlier one are strangers again. */
+  readonly device_generation: number;
   readonly project_active: boolean | null;
   readonly project_name: string | null;
   readonly two_factor_enabled: boolean;
@@ -15,7 +17,7 @@ export interface AccountRow {
 /** How addresses are compared. */
 export const emailKeyOf = (email: string): string => email.trim().toLowerCase();
 
-const accounts = sql`select a.id, a.project_id, a.email, a.password_hash, p.active as project_active,
+const accounts = sql`select a.id, a.project_id, a.email, a.password_hash, a.device_generation, p.active as project_active,
     p.name as project_name, t.activated_at is not null as two_factor_enabled
   from accounts a left join projects p on p.id = a.project_id left join two_factors t on t.account_id = a.id`;
 
@@ -54,6 +56,9 @@ export const deleteSessions = (accountId: string, keptJti: string | null): Sql =
 
 export const updatePassword = (accountId: string, passwordHash: string): Sql => sql`
   update accounts set password_hash = ${passwordHash}, updated_at = now() where id = ${accountId}`;
+
+export const endDevices = (accountId: string): Sql => sql`
+  update accounts set device_generation = device_generation + 1 where id = ${accountId}`;
 
 export const insertReset = (tokenHash: Buffer, accountId: string, expiresAt: string): Sql => sql`
   insert into password_resets (token_hash, account_id, expires_at) values (${tokenHash}, ${accountId}, ${expiresAt})`;

@@ -3,7 +3,15 @@ import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Ok } from '../../contract/wire.ts';
 import { activate, disable, enroll, isEnabled, logInWithCode } from './accounts.two-factor.ts';
-import { ChallengeToken, Code, ownSession, SessionCookie, SessionToken } from './accounts.wire.ts';
+import {
+  ChallengeToken,
+  Code,
+  DeviceCookie,
+  giveSession,
+  LoginCookies,
+  ownSession,
+  SessionToken,
+} from './accounts.wire.ts';
 
 const AnyCode = Code('The code that the authenticator shows, or a recovery code.');
 
@@ -95,22 +103,22 @@ export const twoFactorRoutes = [
       method: 'POST',
       path: '/auth/2fa/login',
       summary: 'Answer the challenge of a login',
-      description: 'A code logs in once. After five wrong codes the challenge is over.',
+      description:
+        'A code logs in once. After five wrong codes the challenge is over. After 20 wrong codes in 15 minutes the account gets 429; a browser that has logged in to it before has 10 of its own.',
       access: { public: true, why: 'the challenge token is the credential' },
       loginLimited: true,
       audit: 'auth.2fa_login',
+      reads: { cookies: DeviceCookie },
       body: Type.Object({ challenge_token: ChallengeToken, code: AnyCode }),
       returns: {
         status: 200,
         body: Type.Object({ token: SessionToken }),
-        headers: SessionCookie('The same token for browsers.'),
+        headers: LoginCookies(''),
       },
       errors: ['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
     },
     async ({ deps, body, audit, call }) => {
-      const { token, expiresAtMs } = await logInWithCode(deps, body, audit);
-      call.setSessionCookie(token, expiresAtMs);
-      return { token };
+      return giveSession(call, await logInWithCode(deps, body, call.device, audit));
     },
   ),
 ];

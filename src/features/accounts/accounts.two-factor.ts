@@ -2,8 +2,9 @@
 import type { Session } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import type { SignedToken } from '../../contract/token.ts';
+import type { Claims, SignedToken } from '../../contract/token.ts';
 import { isoOf } from '../../kernel/clock.ts';
+import type { Device } from '../../kernel/device-cookie.ts';
 import { invalid, PakhusError } from '../../kernel/error.ts';
 import { newRecoveryCode, recoveryCodeHash } from '../../kernel/recovery-code.ts';
 import { newTotpSecret, totpStepOf } from '../../kernel/totp.ts';
@@ -13,13 +14,16 @@ import {
   aboutAccount,
   codeFailures,
   countAttempt,
+  forgetFailures,
   holdAccount,
-  keepSession,
+  knownDevice,
+  type LoggedIn,
+  openSession,
   refuseInactiveProject,
-  signSession,
+  sessionFailures,
   stampAs,
 } from './accounts.session.ts';
-import type { AccountRow } from './accounts.sql.ts';
+import { type AccountRow, findAccount } from './accounts.sql.ts';
 import {
   claimChallenge,
   claimStep,
@@ -77,7 +81,8 @@ export async function disable(deps: Deps, session: Session, code: string, audit:
   const { accountId } = session;
   // Before it is counted: where there is nothing to disable, no code is wrong.
   if (!(await isEnabled(deps, session))) throw notEnabled();
-  await countAttempt(deps, codeFailures(accountId));
+  const failures = sessionFailures('code', session);
+  await countAttempt(deps, failures);
   const right = await deps.db.transaction(async (tx) => {
     await holdAccount(tx, accountId);
     const [row] = await tx.query<TwoFactorRow>(findTwoFactor(accountId));
@@ -93,7 +98,7 @@ export async function disable(deps: Deps, session: Session, code: string, audit:
     noteWrongCode(deps, audit, accountId, 'disable');
     throw wrongCode();
   }
-  await deps.limiter.reset(codeFailures(accountId));
+  await forgetFailures(deps, failures);
 }
 
 export async function isEnabled(deps: Deps, session: Session): Promise<boolean> {
@@ -116,30 +121,39 @@ export async function openChallenge(deps: Deps, tx: Transaction, account: Accoun
 export async function logInWithCode(
   deps: Deps,
   input: { readonly challenge_token: string; readonly code: string },
+  device: Device | null,
   audit: AuditStamp,
-): Promise<SignedToken> {
+): Promise<LoggedIn> {
   const claims = deps.tokens.verify(input.challenge_token);
   if (claims?.role !== '2fa_challenge') throw deadChallenge();
-  const { sub: accountId, jti } = claims;
-  await countAttempt(deps, codeFailures(accountId));
+  const accountId = claims.sub;
+  const failures = codeFailures(accountId, await knownOf(deps, accountId, device));
+  await countAttempt(deps, failures);
   // A wrong code must stay counted: its transaction commits, and the refusal follows.
-  const outcome = await deps.db.transaction((tx) => attempt(deps, tx, accountId, jti, input.code, audit));
+  const outcome = await deps.db.transaction((tx) => attempt(deps, tx, claims, input.code, device, audit));
   if ('refused' in outcome) {
     noteWrongCode(deps, stampAs(outcome.refused, audit), accountId, 'login');
     throw new PakhusError('UNAUTHORIZED', 'The code is wrong or has been used');
   }
-  await deps.limiter.reset(codeFailures(accountId));
-  return outcome.session;
+  await forgetFailures(deps, failures);
+  return outcome;
+}
+
+/** The account is only looked up for a browser that may be known. */
+async function knownOf(deps: Deps, accountId: string, device: Device | null): Promise<Device | null> {
+  if (device?.accountId !== accountId) return null;
+  const [account] = await deps.db.read<AccountRow>(findAccount(accountId));
+  return knownDevice(device, account);
 }
 
 async function attempt(
   deps: Deps,
   tx: Transaction,
-  accountId: string,
-  jti: string,
+  { sub: accountId, jti }: Claims,
   code: string,
+  device: Device | null,
   audit: AuditStamp,
-): Promise<{ session: SignedToken } | { refused: AccountRow }> {
+): Promise<LoggedIn | { refused: AccountRow }> {
   const account = await holdAccount(tx, accountId);
   const [claimed] = await tx.query(claimChallenge(jti, accountId, wrongCodesMax));
   if (!account || !claimed) throw deadChallenge();
@@ -147,11 +161,10 @@ async function attempt(
   const method = await useCode(deps, tx, accountId, code);
   if (method === null) return { refused: account };
   await tx.query(deleteChallenge(jti));
-  const session = signSession(deps, account);
-  await keepSession(tx, session, accountId);
-  const stamp = { ...stampAs(account, audit), actorKeyId: session.jti };
+  const opened = await openSession(deps, tx, account, device);
+  const stamp = { ...stampAs(account, audit), actorKeyId: opened.session.jti };
   await recordAudit(tx, stamp, aboutAccount(accountId, { method }));
-  return { session };
+  return opened;
 }
 
 /** Uses a code up; null when it is wrong or somebody was quicker. */

@@ -147,9 +147,9 @@ async function identifySession(deps: Deps, claims: Claims, subjects: SubjectName
 }
 
 async function identifyUserToken(deps: Deps, claims: Claims, subjects: SubjectNames | null): Promise<Found> {
-  const { sub: userId, pid: projectId, iid: integrationId, jti } = claims;
+  const { sub: userId, pid: projectId, iid: integrationId, akid, jti } = claims;
   if (projectId === null) throw unauthorized();
-  const statement = findUserToken(jti, userId, projectId, integrationId, subjects);
+  const statement = findUserToken(jti, userId, projectId, integrationId, akid, subjects);
   const rows = await deps.db.read<UserTokenRow>(statement);
   const [row] = rows;
   if (!row) throw unauthorized();
@@ -162,9 +162,9 @@ async function identifyUserToken(deps: Deps, claims: Claims, subjects: SubjectNa
 }
 
 async function identifySpaceToken(deps: Deps, claims: Claims, subjects: SubjectNames | null): Promise<Found> {
-  const { sub: spaceId, pid: projectId, uid: userId, iid: integrationId, jti } = claims;
+  const { sub: spaceId, pid: projectId, uid: userId, iid: integrationId, akid, jti } = claims;
   if (projectId === null || userId === null) throw unauthorized();
-  const statement = findSpaceToken(jti, spaceId, userId, projectId, integrationId, subjects);
+  const statement = findSpaceToken(jti, spaceId, userId, projectId, integrationId, akid, subjects);
   const rows = await deps.db.read<SpaceTokenRow>(statement);
   const [row] = rows;
   if (!row?.space_active) throw unauthorized();

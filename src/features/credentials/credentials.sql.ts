@@ -94,6 +94,7 @@ export const findUserToken = (
   userId: string,
   projectId: string,
   integrationId: string | null,
+  keyId: string | null,
   subjects: SubjectNames | null,
 ): Sql => sql`
   with credential as (
@@ -102,7 +103,7 @@ export const findUserToken = (
     join projects pr on pr.id = u.project_id
     left join integrations i on i.id = ${integrationId}::uuid and i.project_id = u.project_id
     left join settings g on g.key = 'rate_limit' and i.id is not null
-    where u.id = ${userId} and u.project_id = ${projectId}
+    where u.id = ${userId} and u.project_id = ${projectId} and ${keyStands(projectId, keyId)}
       and not exists (select from revoked_tokens r where r.jti = ${jti} and r.subject_id = u.id))
   ${withSubjects(subjects)}`;
 
@@ -112,6 +113,7 @@ export const findSpaceToken = (
   userId: string,
   projectId: string,
   integrationId: string | null,
+  keyId: string | null,
   subjects: SubjectNames | null,
 ): Sql => sql`
   with credential as (
@@ -121,8 +123,13 @@ export const findSpaceToken = (
     join projects pr on pr.id = sp.project_id
     left join integrations i on i.id = ${integrationId}::uuid and i.project_id = sp.project_id
     left join settings g on g.key = 'rate_limit' and i.id is not null
-    where sp.id = ${spaceId} and sp.user_id = ${userId} and sp.project_id = ${projectId} and sp.session_jti = ${jti})
+    where sp.id = ${spaceId} and sp.user_id = ${userId} and sp.project_id = ${projectId} and sp.session_jti = ${jti}
+      and ${keyStands(projectId, keyId)})
   ${withSubjects(subjects)}`;
+
+/** Whether the key that minted a token is still good. Without one, a session minted it, or a release that noted none. */
+const keyStands = (projectId: string, keyId: string | null): Sql => sql`(${keyId}::uuid is null or exists (
+  select from api_keys mk where mk.id = ${keyId}::uuid and mk.project_id = ${projectId} and mk.active))`;
 
 /** A row where what a project's owner, or its key, called with is still good. */
 export const findLiveKey = (projectId: string, keyId: string): Sql => sql`

@@ -80,10 +80,19 @@ export const roomOf = ({ plan, usedBytes }: Subject): number =>
 
 const nameLengthMax = 255;
 
+/** They show a name in another order than it has: `photo\u202Egpj.exe` looks like `photoexe.jpg`. */
+const reordering = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
 function nameOf(filename: string | undefined): string {
   const name = (filename ?? '').trim() || 'file';
   if (name.length > nameLengthMax || /\p{Cc}/u.test(name) || !isStorableText(name)) {
     const message = `must have at most ${nameLengthMax} characters and no control characters`;
+    throw invalid(422, [{ path: 'filename', message, code: 'name' }]);
+  }
+  const [reorders] = reordering.exec(name) ?? [];
+  if (reorders !== undefined) {
+    const codePoint = `U+${reorders.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+    const message = `must have no bidirectional control characters, but has ${codePoint}: remove it`;
     throw invalid(422, [{ path: 'filename', message, code: 'name' }]);
   }
   return name;

@@ -222,7 +222,7 @@ export const fileRoutes = [
       path: '/objects/:projectId/:fileId',
       summary: 'Download by a signed URL',
       description:
-        "Where objects are kept on this service's own disk, the `url` of a file leads here: take it as it is. HEAD works as well.",
+        "Where objects are kept on this service's own disk, the `url` of a file leads here: take it as it is. HEAD works as well. It is 404 from the moment the file, its user or its project is deleted.",
       access: { public: true, why: 'the signature in the URL is the credential' },
       audit: null,
       params: Type.Object({ projectId: Uuid, fileId: Uuid }),

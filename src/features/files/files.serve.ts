@@ -8,7 +8,7 @@ import { PakhusError } from '../../kernel/error.ts';
 import { inTries } from '../../kernel/tries.ts';
 import type { ObjectInfo, ObjectMeta, Shelf } from '../../platform/objects/object-store.ts';
 import { deliveryOf, isCompressed } from './files.objects.ts';
-import { type DeliveredRow, findDelivered } from './files.sql.ts';
+import { type DeliveredRow, findDelivered, findExisting } from './files.sql.ts';
 
 export async function serveObject(deps: Deps, key: string, call: Call): Promise<Readable | Buffer> {
   // The URL is the credential: a page that has it may read with it, also that it is too late.
@@ -31,18 +31,27 @@ const triesMax = 3;
 
 const isGone = (error: unknown): boolean => error instanceof PakhusError && error.code === 'NOT_FOUND';
 
-/** An image may have been compressed since its URL was signed. Nothing else changes its type. */
+const gone = () => new PakhusError('NOT_FOUND', 'The file is gone');
+
+/**
+ * How to deliver it. A file whose row is gone is gone, also while the reaper has yet to delete its bytes. An image may
+ * have been compressed since its URL was signed; nothing else changes its type.
+ */
 async function metaOf(deps: Deps, key: string, claims: ObjectMeta): Promise<ObjectMeta> {
-  if (!claims.contentType.startsWith('image/')) return claims;
   const [projectId = '', fileId = ''] = key.split('/');
+  const isImage = claims.contentType.startsWith('image/');
+  const find = isImage ? findDelivered : findExisting;
   // Bytes are delivered even while the database is away.
-  const [file] = await deps.db.read<DeliveredRow>(findDelivered(projectId, fileId)).catch(() => []);
-  return file && isCompressed(file) ? deliveryOf(file) : claims;
+  const rows = await deps.db.read<DeliveredRow>(find(projectId, fileId)).catch(() => null);
+  if (rows === null) return claims;
+  const [file] = rows;
+  if (!file) throw gone();
+  return isImage && isCompressed(file) ? deliveryOf(file) : claims;
 }
 
 async function answerOf(deps: Deps, key: string, meta: ObjectMeta, call: Call): Promise<Readable | Buffer> {
   const found = await findObject(deps, key);
-  if (!found) throw new PakhusError('NOT_FOUND', 'The file is gone');
+  if (!found) throw gone();
   refuseOtherVersion(call, found.info.etag);
   setHeaders(call, meta, found.info);
   if (notModified(call, found.info)) {

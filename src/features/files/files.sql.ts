@@ -377,6 +377,10 @@ export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
 export const findDelivered = (projectId: string, fileId: string): Sql => sql`
   select name, mime_type, ${compression} from files where id = ${fileId} and project_id = ${projectId}`;
 
+/** A row while the file is there. */
+export const findExisting = (projectId: string, fileId: string): Sql => sql`
+  select from files where id = ${fileId} and project_id = ${projectId}`;
+
 /**
  * One row, whatever the page holds: a hundred rows would cost more to receive than to find. A page ends early where its
  * files are large, and only what it shows is turned into JSON, because everybody's lists share connections. The

@@ -112,6 +112,8 @@ export const integrationRoutes = [
       method: 'POST',
       path: '/project/integrations/:id/rotate-key',
       summary: 'Replace the key of an integration',
+      description:
+        'The old key, the user tokens that it minted and the space sessions that it opened are refused from the next request on.',
       access: { actors: ['project'] },
       audit: 'integration.update',
       params,

@@ -85,6 +85,8 @@ export const keyRoutes = [
       method: 'DELETE',
       path: '/project/keys/:keyId',
       summary: 'Deactivate a project key',
+      description:
+        'The key, the user tokens that it minted and the space sessions that it opened are refused from the next request on.',
       access: { actors: ['project'] },
       audit: 'api_key.revoke',
       params: Type.Object({ keyId: Uuid }),

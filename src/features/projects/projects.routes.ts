@@ -159,6 +159,8 @@ export const projectRoutes = [
       method: 'POST',
       path: '/admin/projects/:projectId/rotate-key',
       summary: 'Replace all keys of a project with one new key',
+      description:
+        'The old keys, the user tokens that they minted and the space sessions that they opened are refused from the next request on. Integrations keep their keys.',
       access,
       audit: 'api_key.create',
       params,

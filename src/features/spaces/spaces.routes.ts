@@ -78,7 +78,8 @@ export const spaceRoutes = [
       method: 'PUT',
       path: '/project/users/:user/spaces/:spaceId',
       summary: 'Change a space',
-      description: 'Only the fields that are given change. Deactivating ends its live session at once.',
+      description:
+        'Only the fields that are given change. Deactivating ends its live session at once. Changing the scopes takes a caller that holds the old and the new ones. New scopes that whoever set the password did not hold end the password and the live session: `has_password` is false then, and the password must be set again.',
       access: management,
       audit: 'space.update',
       params,
@@ -112,7 +113,7 @@ export const spaceRoutes = [
       method: 'PUT',
       path: '/project/users/:user/spaces/:spaceId/credentials',
       summary: 'Set or rotate the password of a space',
-      description: 'Ends its live session. A user token must have all scopes of the space.',
+      description: 'Ends its live session. A user token must hold all scopes of the space.',
       access: management,
       audit: 'space.credentials',
       params,
@@ -130,7 +131,7 @@ export const spaceRoutes = [
       path: '/project/spaces/login',
       summary: 'Exchange the credentials of a space for a token',
       description:
-        'A space has one live session: a login ends the one before. After 10 failures in 15 minutes this `external_id` gets 429, also with the right password, until `Retry-After` has passed or the space gets a new password; other spaces are not affected.',
+        'A space has one live session: a login ends the one before, and so does the end of the API key that logged it in. After 10 failures in 15 minutes this `external_id` gets 429, also with the right password, until `Retry-After` has passed or the space gets a new password; other spaces are not affected.',
       access: login,
       audit: 'space.login',
       body: Type.Object({

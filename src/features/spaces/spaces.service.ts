@@ -17,6 +17,7 @@ import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
+import { turnOfSpaces } from '../../platform/passwords.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { lockOwner } from '../users/users.service.ts';
 import {
@@ -25,9 +26,11 @@ import {
   findSpace,
   findSpaceForLogin,
   insertSpace,
+  type LockedSpaceRow,
   listSpaces,
   lockSpace,
   moveFilesToOwner,
+  type SetPassword,
   type SpaceLoginRow,
   type SpaceRow,
   updateSpace,
@@ -69,11 +72,10 @@ export async function createSpace(
   const scopes = withoutRepeats(input.scopes ?? []);
   refuseExcessScopes(actor, scopes);
   const values = { name: input.name, scopes, limit_bytes: input.limit_bytes ?? null, active: true };
-  const passwordHash =
-    input.password === undefined ? null : await deps.passwords.hash(actor.projectId, input.password);
+  const password = input.password === undefined ? null : await hashedFor(deps, actor, input.password);
   return projectTransaction(deps, actor.projectId, async (tx) => {
     await lockOwner(tx, actor.projectId, userId);
-    const statement = insertSpace(actor.projectId, userId, input.external_id, values, passwordHash);
+    const statement = insertSpace(actor.projectId, userId, input.external_id, values, password);
     const [row] = await tx.query<SpaceRow>(statement).catch(explainConflict);
     const space = row as SpaceRow;
     await recordAudit(tx, audit, about(space, { new: { external_id: input.external_id, ...values } }));
@@ -92,17 +94,37 @@ export async function changeSpace(
   if (input.scopes) refuseExcessScopes(actor, input.scopes);
   return projectTransaction(deps, actor.projectId, async (tx) => {
     const before = await lockedSpace(tx, actor.projectId, userId, spaceId);
+    // Whoever could take scopes away that it lacks could set a password meanwhile, and wait for them to come back.
+    if (input.scopes) refuseExcessScopes(actor, before.scopes);
     const values = {
       name: input.name ?? before.name,
       scopes: input.scopes ? withoutRepeats(input.scopes) : before.scopes,
       limit_bytes: input.limit_bytes === undefined ? before.limit_bytes : input.limit_bytes,
       active: input.active ?? before.active,
     };
-    const [row] = await tx.query<SpaceRow>(updateSpace(actor.projectId, spaceId, values));
+    const [row] = await tx.query<SpaceRow>(
+      updateSpace(actor.projectId, spaceId, values, passwordCovers(before, values.scopes)),
+    );
     const after = row as SpaceRow;
     await recordAudit(tx, audit, about(after, changeOf({ ...before }, { ...after })));
     return after;
   });
+}
+
+/** Whoever set the password may know it still: with it, nobody gets more than they held then. */
+function passwordCovers(before: LockedSpaceRow, scopes: readonly Scope[]): boolean {
+  if (!before.has_password) return true;
+  const held = before.password_scopes ?? [];
+  const added = scopes.filter((scope) => !before.scopes.includes(scope));
+  return held.includes('*') || added.every((scope) => held.includes(scope));
+}
+
+async function hashedFor(deps: Deps, actor: Manager, password: string): Promise<SetPassword> {
+  const grant = grantOf(actor);
+  return {
+    hash: await deps.passwords.hash(turnOfSpaces(actor.projectId), password),
+    scopes: grant === '*' ? ['*'] : grant,
+  };
 }
 
 /** Its files stay, at the owner's level: nothing is lost, and the owner's usage does not change. */
@@ -122,21 +144,21 @@ export async function removeSpace(
   });
 }
 
-/** Whoever sets it can log in with it, and so must have all that the space may do. */
+/** Whoever sets it can log in with it, and so must hold all that the space may do. */
 export async function setSpacePassword(
   deps: Deps,
   actor: Manager,
   userId: string,
   spaceId: string,
-  password: string,
+  plain: string,
   audit: AuditStamp,
 ): Promise<void> {
   const { projectId } = actor;
-  const passwordHash = await deps.passwords.hash(projectId, password);
+  const password = await hashedFor(deps, actor, plain);
   const { external_id } = await projectTransaction(deps, projectId, async (tx) => {
     const space = await lockedSpace(tx, projectId, userId, spaceId);
     refuseExcessScopes(actor, space.scopes);
-    await tx.query(updateSpacePassword(projectId, spaceId, passwordHash));
+    await tx.query(updateSpacePassword(projectId, spaceId, password));
     await recordAudit(tx, audit, about(space, {}));
     return space;
   });
@@ -159,6 +181,7 @@ export async function logIntoSpace(
     pid: actor.projectId,
     uid: space.user_id,
     iid: actor.kind === 'integration' ? actor.integrationId : null,
+    akid: actor.keyId,
     scopes: space.scopes,
     ttlMs: deps.settings.SPACE_TOKEN_TTL_SECONDS * 1000,
   });
@@ -190,7 +213,7 @@ async function proveSpacePassword(
   // Before it is counted: an attempt that the database could not answer is no failure.
   const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
   const hash = space?.password_hash ?? null;
-  const right = await deps.passwords.verify(projectId, input.password, hash, () =>
+  const right = await deps.passwords.verify(turnOfSpaces(projectId), input.password, hash, () =>
     countUse(deps, failures, loginFailurePolicy, 'Too many failed logins for this space'),
   );
   if (!space || hash === null || !right) {
@@ -227,13 +250,9 @@ const wrongCredentials = () =>
 function refuseExcessScopes(actor: Manager, scopes: readonly Scope[]): void {
   const excess = scopes.filter((scope) => !isWithin([scope], grantOf(actor)));
   if (excess.length === 0) return;
-  throw new PakhusError(
-    'FORBIDDEN',
-    `Who gives a space its scopes or its password must have them, but lacks ${excess.join(', ')}`,
-    {
-      details: { excess_scopes: excess },
-    },
-  );
+  throw new PakhusError('FORBIDDEN', `You can only grant scopes you hold; missing: ${excess.join(', ')}`, {
+    details: { excess_scopes: excess },
+  });
 }
 
 async function lockedSpace(
@@ -241,8 +260,8 @@ async function lockedSpace(
   projectId: string,
   userId: string,
   spaceId: string,
-): Promise<SpaceRow> {
-  const [row] = await tx.query<SpaceRow>(lockSpace(projectId, userId, spaceId));
+): Promise<LockedSpaceRow> {
+  const [row] = await tx.query<LockedSpaceRow>(lockSpace(projectId, userId, spaceId));
   if (!row) throw spaceNotFound();
   return row;
 }

@@ -12,8 +12,14 @@ export interface SpaceRow {
   readonly limit_bytes: number | null;
   readonly used_bytes: number;
   readonly active: boolean;
+  readonly has_password: boolean;
   readonly created_at: string;
   readonly updated_at: string;
+}
+
+export interface LockedSpaceRow extends SpaceRow {
+  /** What whoever set the password held then: scopes, or `*` for all. Null without a password. */
+  readonly password_scopes: (Scope | '*')[] | null;
 }
 
 export interface SpaceLoginRow extends SpaceRow {
@@ -23,7 +29,14 @@ export interface SpaceLoginRow extends SpaceRow {
 
 export type SpaceValues = Pick<SpaceRow, 'name' | 'scopes' | 'limit_bytes' | 'active'>;
 
-const columns = sql`id, user_id, external_id, name, scopes, limit_bytes, used_bytes, active, created_at, updated_at`;
+/** A password as it is kept, with the scopes that whoever set it held. */
+export interface SetPassword {
+  readonly hash: string;
+  readonly scopes: readonly (Scope | '*')[];
+}
+
+const columns = sql`id, user_id, external_id, name, scopes, limit_bytes, used_bytes, active,
+  password_hash is not null as has_password, created_at, updated_at`;
 
 export const listSpaces = (projectId: string, userId: string, after: Sql, page: PageRequest): Sql =>
   newestFirst(
@@ -39,28 +52,38 @@ export const findSpaceForLogin = (projectId: string, externalId: string): Sql =>
   from spaces where project_id = ${projectId} and external_id = ${externalId}`;
 
 export const lockSpace = (projectId: string, userId: string, spaceId: string): Sql => sql`
-  select ${columns} from spaces where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId}
-  for no key update`;
+  select ${columns}, password_scopes from spaces
+  where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId} for no key update`;
 
 export const insertSpace = (
   projectId: string,
   userId: string,
   externalId: string,
   values: SpaceValues,
-  passwordHash: string | null,
+  password: SetPassword | null,
 ): Sql => sql`
-  insert into spaces (project_id, user_id, external_id, name, scopes, limit_bytes, password_hash)
-  values (${projectId}, ${userId}, ${externalId}, ${values.name}, ${values.scopes}, ${values.limit_bytes}, ${passwordHash})
+  insert into spaces (project_id, user_id, external_id, name, scopes, limit_bytes, password_hash, password_scopes)
+  values (${projectId}, ${userId}, ${externalId}, ${values.name}, ${values.scopes}, ${values.limit_bytes},
+    ${password?.hash ?? null}, ${password?.scopes ?? null})
   returning ${columns}`;
 
-/** An inactive space has no live session. */
-export const updateSpace = (projectId: string, spaceId: string, values: SpaceValues): Sql => sql`
+/** An inactive space has no live session, nor has one whose password ends with this change. */
+export const updateSpace = (
+  projectId: string,
+  spaceId: string,
+  values: SpaceValues,
+  keepsPassword: boolean,
+): Sql => sql`
   update spaces set name = ${values.name}, scopes = ${values.scopes}, limit_bytes = ${values.limit_bytes},
-    active = ${values.active}, session_jti = case when ${values.active} then session_jti end, updated_at = now()
+    active = ${values.active}, updated_at = now(),
+    session_jti = case when ${values.active && keepsPassword} then session_jti end,
+    password_hash = case when ${keepsPassword} then password_hash end,
+    password_scopes = case when ${keepsPassword} then password_scopes end
   where project_id = ${projectId} and id = ${spaceId} returning ${columns}`;
 
-export const updateSpacePassword = (projectId: string, spaceId: string, passwordHash: string): Sql => sql`
-  update spaces set password_hash = ${passwordHash}, session_jti = null, updated_at = now()
+export const updateSpacePassword = (projectId: string, spaceId: string, password: SetPassword): Sql => sql`
+  update spaces set password_hash = ${password.hash}, password_scopes = ${password.scopes}, session_jti = null,
+    updated_at = now()
   where project_id = ${projectId} and id = ${spaceId}`;
 
 /** Fails where the password was changed, or the space switched off, since it was proved. */

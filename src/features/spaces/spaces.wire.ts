@@ -25,6 +25,10 @@ export const SpaceView = Named('Space', {
   limit_bytes: LimitBytes,
   used_bytes: Bytes('What is stored in the space now.'),
   active: Type.Boolean({ examples: [true] }),
+  has_password: Type.Boolean({
+    description: 'Whether the space can log in. Set a password with `PUT …/credentials` where it is false.',
+    examples: [true],
+  }),
 });
 
 export const NewSpace = Named('NewSpace', {
@@ -54,6 +58,7 @@ export const viewSpace = (row: SpaceRow): Static<typeof SpaceView> => ({
   limit_bytes: row.limit_bytes,
   used_bytes: row.used_bytes,
   active: row.active,
+  has_password: row.has_password,
   created_at: row.created_at,
   updated_at: row.updated_at,
 });

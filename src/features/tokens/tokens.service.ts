@@ -39,6 +39,7 @@ export async function mintUserToken(
     role: 'user',
     pid: actor.projectId,
     iid: actor.kind === 'integration' ? actor.integrationId : null,
+    akid: actor.keyId,
     scopes,
     ttlMs: deps.settings.USER_TOKEN_TTL_SECONDS * 1000,
   });
