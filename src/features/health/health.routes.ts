@@ -6,7 +6,6 @@ import { Choice } from '../../contract/wire.ts';
 import { onceFor } from '../../kernel/once-for.ts';
 import { waitAtMost } from '../../kernel/patience.ts';
 import { singleFlight } from '../../kernel/single-flight.ts';
-import type { Database } from '../../platform/db/postgres.ts';
 import { sql } from '../../platform/db/sql.ts';
 
 const Check = Choice(['ok', 'unavailable', 'not configured']);
@@ -64,14 +63,17 @@ export const healthRoutes = [
 const storageOf = onceFor((deps: Deps) => singleFlight(() => probe(deps.probes.storage)));
 
 /**
- * Whether reads and writes work, on the connections that requests use. A write that hangs, as it does while a
- * synchronous standby is away, says unavailable until it is answered: one at a time, however many ask.
+ * Whether reads and writes work, on the connections that requests use. One connection may be busy with a long list or
+ * be stuck, so there is a second try on another. Writes that hang, as they do while a synchronous standby is away, are
+ * not given up: there are never more than two of them, however many ask.
  */
 const databaseOf = onceFor(({ db }: Deps) => {
-  const write = singleFlight(() => db.query(writeProbe));
+  const read = () => db.read(sql`select 1`);
+  const write = () => singleFlight(() => db.query(writeProbe, 'background'));
+  const [firstWrite, secondWrite] = [write(), write()];
   return singleFlight(() =>
     probe(async () => {
-      const [written] = await Promise.all([write(), readTwice(db)]);
+      const [written] = await Promise.all([inTwoTries(firstWrite, secondWrite), inTwoTries(read, read)]);
       return written.length > 0;
     }),
   );
@@ -81,18 +83,18 @@ const databaseOf = onceFor(({ db }: Deps) => {
 const writeProbe = sql`
   select pg_logical_emit_message(true, 'pakhus.health', '') where current_setting('transaction_read_only') = 'off'`;
 
-/** One of the connections that reads share may be busy with a long list; the second try takes another. */
-async function readTwice(db: Database): Promise<void> {
-  const read = () => db.read(sql`select 1`);
-  let answered = false;
-  const first = read().then(() => {
-    answered = true;
-  });
-  await waitAtMost(
-    secondTryMs,
-    first.catch(() => undefined),
+async function inTwoTries<Answer>(
+  first: () => Promise<Answer>,
+  second: () => Promise<Answer>,
+): Promise<Answer> {
+  const asked = first();
+  const answers: Answer[] = [];
+  const heard = asked.then(
+    (answer) => void answers.push(answer),
+    () => undefined,
   );
-  if (!answered) await Promise.any([first, read()]);
+  await waitAtMost(secondTryMs, heard);
+  return answers[0] ?? Promise.any([asked, second()]);
 }
 
 /** `null` from a probe means that the part is not configured. */
