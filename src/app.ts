@@ -32,6 +32,7 @@ import { redisCounters } from './platform/counters/redis.ts';
 import { startEmbeddedPostgres } from './platform/db/embedded.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { type Database, openDatabase } from './platform/db/postgres.ts';
+import type { DatabaseTiming } from './platform/db/session.ts';
 import { sql } from './platform/db/sql.ts';
 import { createImageEngine } from './platform/images/image-engine.ts';
 import type { Limiter } from './platform/limits/limiter.ts';
@@ -73,6 +74,8 @@ export interface StartOptions {
   readonly imageChildPath?: string;
   /** Ends the wait for a database that is not there yet. */
   readonly signal?: AbortSignal;
+  /** Other times than the defaults, for tests that cannot wait for a minute. */
+  readonly databaseTiming?: Partial<DatabaseTiming> | undefined;
 }
 
 /** What to undo, newest first, when a start fails half-way or when the service stops. */
@@ -99,7 +102,15 @@ export async function startPakhus(options: StartOptions): Promise<Pakhus> {
 }
 
 async function build(
-  { settings, log, clock = systemClock, imageChildPath, onAdminCreated, signal }: StartOptions,
+  {
+    settings,
+    log,
+    clock = systemClock,
+    imageChildPath,
+    onAdminCreated,
+    signal,
+    databaseTiming,
+  }: StartOptions,
   undo: Undo[],
 ): Promise<Omit<Pakhus, 'stop'>> {
   await naming('DATA_DIR', mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 }));
@@ -107,7 +118,7 @@ async function build(
     settings.JWT_SECRET ??
     (await secretFromFile(join(settings.DATA_DIR, 'secrets', 'jwt'), () => randomToken(48)));
   const passwords = createPasswords();
-  const db = await openConfiguredDatabase(settings, log, undo, signal);
+  const db = await openConfiguredDatabase(settings, log, undo, signal, databaseTiming);
   const applied = await migrate(db, log, signal);
   if (applied.length > 0) log.info({ applied }, 'database migrated');
   const newAdminPassword = await ensureAdmin(
@@ -203,6 +214,7 @@ export async function openConfiguredDatabase(
   log: Logger,
   undo: Undo[],
   signal?: AbortSignal,
+  timing?: Partial<DatabaseTiming>,
 ): Promise<Database> {
   let connection: Parameters<typeof openDatabase>[0]['connection'];
   if (settings.DATABASE_URL === null) {
@@ -210,7 +222,7 @@ export async function openConfiguredDatabase(
     undo.push(() => embedded.stop());
     connection = embedded.connection;
   } else connection = { connectionString: settings.DATABASE_URL };
-  const db = openDatabase({ connection, log });
+  const db = openDatabase({ connection, log, timing });
   undo.push(() => db.close());
   await untilReachable(db, log, signal);
   await refuseOldServer(db);

@@ -2,12 +2,13 @@
 // for that and no more: the rest is for everybody else.
 import { onceFor } from '../kernel/once-for.ts';
 import { createAdmission } from '../platform/admission.ts';
+import type { Patience } from '../platform/db/pool.ts';
 import type { Transaction } from '../platform/db/postgres.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Deps } from './deps.ts';
 
 const waitersOf = onceFor((_deps: Deps) =>
-  createAdmission('changes of the same project', { places: 20, placesOfOne: 8, waitMaxMs: 30_000 }),
+  createAdmission('changes of the same project', { places: 20, placesOfOne: 8, waitMaxMs: 4_000 }),
 );
 
 /** For a single statement that may have to wait for a lock. */
@@ -22,10 +23,11 @@ export const projectTransaction = <Result>(
   deps: Deps,
   projectId: string,
   work: (tx: Transaction) => Promise<Result>,
-): Promise<Result> => mayWait(deps, projectId, () => deps.db.transaction(work));
+  patience?: Patience,
+): Promise<Result> => mayWait(deps, projectId, () => deps.db.transaction(work, patience));
 
 const searchersOf = onceFor((_deps: Deps) =>
-  createAdmission('searches', { places: 8, placesOfOne: 3, waitMaxMs: 10_000 }),
+  createAdmission('searches', { places: 8, placesOfOne: 3, waitMaxMs: 5_000 }),
 );
 
 /**

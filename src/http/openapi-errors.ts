@@ -33,7 +33,25 @@ const errorSchema: Json = {
         details: {
           type: 'object',
           description: 'For programs; what it holds depends on the code.',
-          properties: { issues: { type: 'array', items: issueSchema } },
+          properties: {
+            issues: { type: 'array', items: issueSchema },
+            part: {
+              type: 'string',
+              enum: ['database', 'storage', 'capacity'],
+              description: 'With `STORAGE_UNAVAILABLE`: what is away or has no room.',
+            },
+            outcome: {
+              type: 'string',
+              enum: ['unknown'],
+              description:
+                'With `STORAGE_UNAVAILABLE`: the change may have been made, or may yet be. Check before you send it again. Where it is absent, nothing was changed.',
+            },
+            file_id: {
+              type: 'string',
+              format: 'uuid',
+              description: 'With an unknown outcome of an upload: the id that the file has if it was stored.',
+            },
+          },
           additionalProperties: true,
         },
       },
@@ -117,6 +135,10 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
   INTERNAL_ERROR: { bug: ['Something went wrong on our side; the log has it under this X-Request-Id'] },
   STORAGE_UNAVAILABLE: {
     database: ['The database is not available right now: try again in a moment', { part: 'database' }],
+    unknown: [
+      'The database did not confirm the change in time. It may have been made: check before you send it again',
+      { part: 'database', outcome: 'unknown', file_id: '0197c2a4-6f0e-7c35-9d53-0c7f3a1b2e44' },
+    ],
   },
 };
 

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Api, Reply } from '../support/api.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
+import { rowsOf } from '../support/database.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { expectBalanced, objectsOf, reapUntilDone } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
@@ -198,6 +199,27 @@ describe('PostgreSQL', () => {
     await reapUntilDone(watcher);
     await expectBalanced(watcher, id);
   }, 120_000);
+
+  test('read only: health says so and every caller gets 503; writable again: all goes on', async () => {
+    const { service, watcher, proxy } = await behindProxy();
+    const { key, path } = await tenantIn(service.api);
+    const [database] = await rowsOf<{ name: string }>(
+      watcher.databaseUrl,
+      'select current_database() as name',
+    );
+    const name = database?.name;
+    await rowsOf(watcher.databaseUrl, `alter database ${name} set default_transaction_read_only = on`);
+    // Only new sessions see it.
+    proxy.cut();
+    await until('health is 503', async () => (await service.api.get('/health')).status === 503);
+    expectOutage(await upload(service.api, key, path, bytesOf(10)), 'database');
+    expectOutage(await service.api.get(`${path}/files`, key), 'database');
+    await rowsOf(
+      watcher.databaseUrl,
+      `begin read write; alter database ${name} reset default_transaction_read_only; commit`,
+    );
+    await until('it works again', () => works(service, key), recoveryMs);
+  });
 
   test('slow: nothing fails', async () => {
     const { service, proxy } = await behindProxy();

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Pakhus, startPakhus } from '../../src/app.ts';
+import { type Pakhus, type StartOptions, startPakhus } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { type Api, apiOf } from './api.ts';
@@ -36,10 +36,11 @@ export interface TestPakhus {
 export async function startTestPakhus(
   environment: Record<string, string> = {},
   hear?: (lines: string) => void,
+  databaseTiming?: StartOptions['databaseTiming'],
 ): Promise<TestPakhus> {
   const database = await freshDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-'));
-  const started = await startInstance(database.url, dataDir, environment, hear);
+  const started = await startInstance(database.url, dataDir, environment, hear, databaseTiming);
   return {
     ...started,
     stop: async () => {
@@ -55,6 +56,7 @@ async function startInstance(
   dataDir: string,
   environment: Record<string, string>,
   hear?: (lines: string) => void,
+  databaseTiming?: StartOptions['databaseTiming'],
 ): Promise<TestPakhus> {
   let offsetMs = 0;
   const { settings } = readConfig({
@@ -69,6 +71,7 @@ async function startInstance(
     settings,
     log: createLogger(settings.LOG_LEVEL, hear && { write: hear }),
     clock: () => Date.now() + offsetMs,
+    databaseTiming,
     imageChildPath: join(dist, 'platform/images/image-child.js'),
   });
   const baseUrl = pakhus.baseUrl ?? '';
@@ -81,7 +84,8 @@ async function startInstance(
     advance: (milliseconds) => {
       offsetMs += milliseconds;
     },
-    another: (more = {}) => startInstance(databaseUrl, dataDir, { ...environment, ...more }, hear),
+    another: (more = {}) =>
+      startInstance(databaseUrl, dataDir, { ...environment, ...more }, hear, databaseTiming),
     stop: () => pakhus.stop(),
   };
 }

@@ -17,22 +17,56 @@ export interface TcpProxy {
   speak(): void;
   /** Every piece takes so long, each way. */
   delay(ms: number): void;
+  /** Whoever sends a text is cut off when the server answers, so many times in all. Counts those that were. */
+  loseAnswersTo(text: string, times?: number): { readonly lost: () => number; stop(): void };
+  /** A piece with this text is held back, and all behind it on its connection, until it is let go. */
+  hold(text: string): { readonly held: () => number; letGo(): void };
+  /** New connections go to another server; those that are there stay. */
+  switchTo(upstream: Upstream): void;
   close(): Promise<void>;
 }
 
-type Upstream = { readonly host: string; readonly port: number } | { readonly path: string };
+export type Upstream = { readonly host: string; readonly port: number } | { readonly path: string };
 
-export async function startTcpProxy(upstream: Upstream): Promise<TcpProxy> {
+interface Loss {
+  readonly text: string;
+  left: number;
+  lost: number;
+}
+
+interface Hold {
+  readonly text: string;
+  held: number;
+  readonly over: Promise<void>;
+}
+
+export async function startTcpProxy(first: Upstream): Promise<TcpProxy> {
   const pairs = new Set<readonly [net.Socket, net.Socket]>();
+  const losses = new Set<Loss>();
+  const holds = new Set<Hold>();
+  let upstream = first;
   let silent = false;
   let delayMs = 0;
   const server = net.createServer((near) => {
     const far = net.connect(upstream);
     const pair = [near, far] as const;
     pairs.add(pair);
+    let doomed: Loss | null = null;
     for (const [from, to] of [pair, [far, near]] as const) {
       let order = Promise.resolve();
-      from.on('data', (piece) => {
+      from.on('data', (piece: Buffer) => {
+        if (from === near) {
+          doomed ??= takeLoss(piece);
+          for (const hold of holds)
+            if (piece.includes(hold.text)) {
+              hold.held += 1;
+              order = order.then(() => hold.over);
+            }
+        } else if (doomed) {
+          doomed.lost += 1;
+          for (const socket of pair) socket.destroy();
+          return;
+        }
         const ms = delayMs;
         if (ms === 0) {
           void order.then(() => to.write(piece));
@@ -49,6 +83,11 @@ export async function startTcpProxy(upstream: Upstream): Promise<TcpProxy> {
     }
     if (silent) for (const socket of pair) socket.pause();
   });
+  const takeLoss = (piece: Buffer): Loss | null => {
+    const found = [...losses].find((loss) => loss.left > 0 && piece.includes(loss.text)) ?? null;
+    if (found) found.left -= 1;
+    return found;
+  };
   const listen = async (at: number) => {
     server.listen(at, '127.0.0.1');
     await once(server, 'listening');
@@ -81,6 +120,29 @@ export async function startTcpProxy(upstream: Upstream): Promise<TcpProxy> {
     },
     delay(ms) {
       delayMs = ms;
+    },
+    loseAnswersTo(text, times = Number.POSITIVE_INFINITY) {
+      const loss = { text, left: times, lost: 0 };
+      losses.add(loss);
+      return { lost: () => loss.lost, stop: () => void losses.delete(loss) };
+    },
+    hold(text) {
+      let letGo: () => void = () => undefined;
+      const over = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      const hold = { text, held: 0, over };
+      holds.add(hold);
+      return {
+        held: () => hold.held,
+        letGo: () => {
+          holds.delete(hold);
+          letGo();
+        },
+      };
+    },
+    switchTo(another) {
+      upstream = another;
     },
     close: goAway,
   };

@@ -85,7 +85,7 @@ export function createAuditQueue(db: Database, log: Logger): AuditQueue {
     while (held.length > 0) {
       const batch = held.slice(0, batchMax);
       try {
-        await db.query(insertRows(batch));
+        await db.query(insertRows(batch), 'background');
       } catch (error) {
         log.warn({ err: error, rows: held.length }, 'audit rows wait for the database');
         schedule(1_000);

@@ -138,6 +138,8 @@ export function refusalOf(outcome: Exclude<StoreOutcome, 'stored'>): PakhusError
       return overLimit('the space', 'limit_bytes');
     case 'object lost':
       return outage('storage', 'The upload took too long to be kept: send it again');
+    case 'not confirmed':
+      return outage('database', 'The database did not answer. The file was not stored: send it again');
   }
 }
 

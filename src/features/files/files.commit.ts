@@ -2,13 +2,23 @@
 //
 // Uploads that end together share one transaction, and with it the wait for the database's disk. None of them
 // waits for somebody else's lock there: whose user is locked is passed over, and waits in a transaction of its own.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { mayWait } from '../../contract/project-work.ts';
 import { batched } from '../../kernel/batch.ts';
 import { onceFor } from '../../kernel/once-for.ts';
+import { waitAtMost } from '../../kernel/patience.ts';
+import { isOutcomeUnknown, isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
-import { type NewFile, type StoreOutcome, storeFile, storeFiles } from './files.sql.ts';
+import {
+  type NewFile,
+  type SettledRow,
+  type StoreOutcome,
+  settleFiles,
+  storeFile,
+  storeFiles,
+} from './files.sql.ts';
 
 export type { NewFile } from './files.sql.ts';
 
@@ -36,7 +46,7 @@ interface BatchResult {
 const commitsMax = 64;
 
 const committerOf = onceFor((deps: Deps) =>
-  batched<Commit, CommitResult>((commits) => commitAll(deps, commits), commitsMax),
+  batched<Commit, CommitResult>((commits) => commitAll(deps, commits), { itemsMax: commitsMax }),
 );
 
 export const commitTogether = (deps: Deps, file: NewFile, audit: AuditStamp): Promise<CommitResult> =>
@@ -47,23 +57,34 @@ async function commitAll(
   commits: readonly Commit[],
 ): Promise<(CommitResult | Promise<CommitResult>)[]> {
   const results = await storeAll(deps, commits);
-  return commits.map(({ file, audit }, index) => {
+  return commits.map((commit, index) => {
     const result = results[index];
-    return isDecided(result)
-      ? result
-      : mayWait(deps, file.project_id, () => commitFile(deps.db, file, audit));
+    if (result instanceof Promise || isDecided(result)) return result;
+    return mayWait(deps, commit.file.project_id, () => storeAlone(deps, commit));
   });
 }
 
 const isDecided = (result: BatchResult | undefined): result is CommitResult =>
   result !== undefined && result.outcome !== 'passed over';
 
+async function storeAlone(deps: Deps, commit: Commit): Promise<CommitResult> {
+  try {
+    return await commitFile(deps.db, commit.file, commit.audit);
+  } catch (error) {
+    if (!isUnanswered(error)) throw error;
+    return settleAll(deps, [commit], error)[0] as Promise<CommitResult>;
+  }
+}
+
 /** No results where the database refused the batch, of which nothing is stored then: one may have spoilt it for all. */
-async function storeAll(deps: Deps, commits: readonly Commit[]): Promise<BatchResult[]> {
+async function storeAll(
+  deps: Deps,
+  commits: readonly Commit[],
+): Promise<(BatchResult | Promise<CommitResult>)[]> {
   try {
     return await deps.db.query<BatchResult>(storeFiles(commits));
   } catch (error) {
-    // Whatever is not the database's own word, as a connection that broke is not, may have committed.
+    if (isUnanswered(error)) return settleAll(deps, commits, error);
     if (!isRefusal(error)) throw error;
     deps.log.warn(
       { err: error, files: commits.length },
@@ -72,3 +93,44 @@ async function storeAll(deps: Deps, commits: readonly Commit[]): Promise<BatchRe
     return [];
   }
 }
+
+const settleMsMax = 3_000;
+const settleAgainMs = 100;
+
+/**
+ * The database did not say what became of these files. Each either has its row, or is kept from ever getting one: a
+ * commit that is stuck finds its object claimed when it goes on. What is locked by such a commit stays unknown.
+ */
+function settleAll(deps: Deps, commits: readonly Commit[], error: unknown): Promise<CommitResult>[] {
+  const settled = settle(
+    deps,
+    commits.map(({ file }) => file),
+  );
+  return commits.map(async ({ file }) => {
+    const result = (await settled).get(file.id);
+    if (!result) throw outcomeUnknown(error, { file_id: file.id });
+    return result;
+  });
+}
+
+async function settle(deps: Deps, files: readonly NewFile[]): Promise<Map<string, CommitResult>> {
+  const results = new Map<string, CommitResult>();
+  const giveUpAt = Date.now() + settleMsMax;
+  const ask = async () => {
+    let open = files;
+    for (; open.length > 0 && Date.now() < giveUpAt; await delay(settleAgainMs)) {
+      const rows = await deps.db.query<SettledRow>(settleFiles(open)).catch(() => []);
+      for (const { id, outcome, stored_at } of rows)
+        if (outcome !== 'unknown') results.set(id, { outcome, stored_at: stored_at ?? '' });
+      open = open.filter(({ id }) => !results.has(id));
+    }
+  };
+  await waitAtMost(settleMsMax, ask());
+  return results;
+}
+
+/** Says of a commit whose outcome is unknown which file to look for. */
+export const namingFile = <Result>({ id }: NewFile, commit: Promise<Result>): Promise<Result> =>
+  commit.catch((error: unknown) => {
+    throw isOutcomeUnknown(error) ? outcomeUnknown(error.cause, { file_id: id }) : error;
+  });

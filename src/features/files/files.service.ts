@@ -1,14 +1,17 @@
 // Files that are stored: reading, listing, changing and deleting them.
+import { setTimeout as delay } from 'node:timers/promises';
 import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, afterPosition, type PageRequest } from '../../contract/paging.ts';
 import { mayWait, projectTransaction, search } from '../../contract/project-work.ts';
 import { Serialized } from '../../contract/serialized.ts';
+import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { quoted } from '../../kernel/json.ts';
 import { onceFor } from '../../kernel/once-for.ts';
 import { gatheredByTurn } from '../../kernel/turn.ts';
+import { isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import type { Database, Transaction } from '../../platform/db/postgres.ts';
 import { noSql, type Sql } from '../../platform/db/sql.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
@@ -21,6 +24,7 @@ import {
   type FileFilter,
   type FilePage,
   type FileRow,
+  findDeletion,
   findFiles,
   insertDoomedOfProject,
   insertDoomedOfUser,
@@ -200,12 +204,42 @@ export async function removeFile(
   audit: AuditStamp,
 ): Promise<void> {
   const statement = deleteFile(actor.projectId, userId, pinnedSpaceOf(actor), fileId, audit);
-  const [gone] = await mayWait(deps, actor.projectId, () =>
-    deps.db.query<Pick<FileRow, 'storage_key' | 'shelf'>>(statement),
-  );
+  const find = findDeletion(actor.projectId, userId, fileId, isoOf(Date.now() - clockSkewMs), audit);
+  const gone = await mayWait(deps, actor.projectId, () => deleteSurely(deps, statement, find));
   if (!gone) throw fileNotFound();
   countFor(deps, actor, userId, { deletes: 1 });
-  await removeObjectSoon(deps, gone.shelf, gone.storage_key);
+  if (gone.place) await removeObjectSoon(deps, gone.place.shelf, gone.place.storage_key);
+}
+
+/** Between this machine's clock and the database's. */
+const clockSkewMs = 10_000;
+const settleMsMax = 2_500;
+
+interface Deleted {
+  /** Not known where the deletion was not confirmed: the reaper finds the object by its record. */
+  readonly place: Pick<FileRow, 'storage_key' | 'shelf'> | undefined;
+}
+
+/** Null if there is no such file. */
+async function deleteSurely(deps: Deps, statement: Sql, find: Sql): Promise<Deleted | null> {
+  const deleteOnce = async (): Promise<Deleted | null> => {
+    const [place] = await deps.db.query<Pick<FileRow, 'storage_key' | 'shelf'>>(statement);
+    return place ? { place } : null;
+  };
+  try {
+    return await deleteOnce();
+  } catch (error) {
+    if (!isUnanswered(error)) throw error;
+    // To delete it again does no harm. If nothing is left to delete, the audit log tells whether this caller did it.
+    const again = deleteOnce().then(async (deleted) => {
+      if (deleted) return deleted;
+      return (await deps.db.read(find)).length > 0 ? { place: undefined } : null;
+    });
+    const late = delay(settleMsMax, 'late' as const, { ref: false });
+    const settled = await Promise.race([again.catch(() => 'late' as const), late]);
+    if (settled === 'late') throw outcomeUnknown(error);
+    return settled;
+  }
 }
 
 /** Within the deletion of a user, whose row the caller has locked. */

@@ -45,7 +45,9 @@ export type StoreOutcome =
   | 'inactive space'
   | 'user limit'
   | 'space limit'
-  | 'object lost';
+  | 'object lost'
+  /** The database did not answer, and it is certain now that the file is not stored and will not be. */
+  | 'not confirmed';
 
 /** Of the job that compresses a file. Only images have one: nothing is looked for where there can be none. */
 const ofJob = (what: Sql): Sql => sql`case when starts_with(mime_type, 'image/') then
@@ -306,6 +308,44 @@ export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
 export const storeFiles = (commits: readonly { file: NewFile; audit: AuditStamp }[]): Sql => sql`
   select outcome, stored_at from store_files(${JSON.stringify(commits.map(batchEntry))}::jsonb) order by number`;
 
+export interface SettledRow {
+  readonly id: string;
+  readonly outcome: 'stored' | 'not confirmed' | 'unknown';
+  readonly stored_at: string | null;
+}
+
+/**
+ * Of files whose commit was not answered: which have a row. The objects of the others are claimed, so that a commit that
+ * is still under way can no longer count on them, and are due for the reaper at once. Nothing is waited for: a record
+ * that is locked is about to be taken off by just that commit.
+ */
+export const settleFiles = (files: readonly NewFile[]): Sql => sql`
+  with asked as (
+    select * from unnest(${arrayOfIds(files.map(({ id }) => id))}::uuid[],
+      ${arrayOfIds(files.map(({ project_id }) => project_id))}::uuid[],
+      ${files.map(({ storage_key }) => storage_key)}::text[], ${files.map(({ shelf }) => shelf)}::text[])
+      as asked(id, project_id, storage_key, shelf)),
+  stored as (
+    select f.id, f.created_at from files f join asked a on f.id = a.id and f.project_id = a.project_id),
+  recorded as (
+    select d.storage_key, d.shelf, d.claimed_until from doomed_objects d
+    join asked a on a.storage_key = d.storage_key and a.shelf = d.shelf),
+  free as (
+    select d.storage_key, d.shelf from doomed_objects d
+    join asked a on a.storage_key = d.storage_key and a.shelf = d.shelf
+    where d.claimed_until is null and not exists (select from stored s where s.id = a.id)
+    for update of d skip locked),
+  claimed as (
+    update doomed_objects d set claimed_until = now(), due_at = now() from free
+    where d.storage_key = free.storage_key and d.shelf = free.shelf
+    returning d.storage_key)
+  select a.id, s.created_at as stored_at, case
+      when s.id is not null then 'stored'
+      when exists (select from claimed c where c.storage_key = a.storage_key) then 'not confirmed'
+      when exists (select from recorded r where r.storage_key = a.storage_key and r.claimed_until is null) then 'unknown'
+      else 'not confirmed' end as outcome
+  from asked a left join stored s on s.id = a.id`;
+
 /** By their names: a release that has added a column must not break the one before it, which still runs. */
 const columnsOf = (file: NewFile) => ({ ...file, sha256: `\\x${file.sha256}` });
 
@@ -327,6 +367,20 @@ export const deleteFile = (
 ): Sql => sql`
   select storage_key, shelf from delete_file(${projectId}, ${userId}, ${spaceId}, ${fileId},
     ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
+
+/** Whether this caller has deleted the file since then. */
+export const findDeletion = (
+  projectId: string,
+  userId: string,
+  fileId: string,
+  since: string,
+  audit: AuditStamp,
+): Sql => sql`
+  select from audit_logs where project_id = ${projectId} and user_id = ${userId} and created_at >= ${since}
+    and action = ${audit.action} and resource_id = ${fileId.toLowerCase()} and actor_type = ${audit.actorType}
+    and actor_id is not distinct from ${audit.actorId}::uuid
+    and actor_key_id is not distinct from ${audit.actorKeyId}::text
+  limit 1`;
 
 /** Which of a user's files a caller sees: all, those of one space, or those at the user's own level. */
 export type SpaceFilter = { readonly spaceId: string } | 'none' | 'all';

@@ -4,6 +4,7 @@ import type { Deps } from '../../contract/deps.ts';
 import { route } from '../../contract/route.ts';
 import { Choice } from '../../contract/wire.ts';
 import { onceFor } from '../../kernel/once-for.ts';
+import { waitAtMost } from '../../kernel/patience.ts';
 import { singleFlight } from '../../kernel/single-flight.ts';
 import { sql } from '../../platform/db/sql.ts';
 
@@ -28,6 +29,7 @@ const Degraded = Type.Object(Health.properties, {
 type CheckResult = 'ok' | 'unavailable' | 'not configured';
 
 const probeTimeMs = 2_000;
+const secondTryMs = 500;
 
 export const healthRoutes = [
   route(
@@ -36,11 +38,12 @@ export const healthRoutes = [
       method: 'GET',
       path: '/health',
       summary: 'Whether the service works',
-      description: 'Only the database decides between 200 and 503; the other checks are for people to read.',
+      description:
+        'Only the database decides between 200 and 503, by a read and a write; the other checks are for people to read.',
       access: { public: true, why: 'load balancers ask it' },
       audit: null,
       returns: { status: 200, body: Health },
-      also: { 503: { description: 'The database does not answer', body: Degraded } },
+      also: { 503: { description: 'The database does not answer, or takes no writes', body: Degraded } },
       errors: [],
     },
     async ({ deps, call }) => {
@@ -59,16 +62,40 @@ export const healthRoutes = [
 /** Anybody may ask, as often as they like: a store that may want money for every answer gets one question at a time. */
 const storageOf = onceFor((deps: Deps) => singleFlight(() => probe(deps.probes.storage)));
 
-/** One of the connections that everybody reads through, or one that is lent: where lists are long, the first is busy. */
-const databaseOf = onceFor((deps: Deps) =>
-  singleFlight(() =>
+/**
+ * Whether reads and writes work, on the connections that requests use. One connection may be busy with a long list or
+ * be stuck, so there is a second try on another. Writes that hang, as they do while a synchronous standby is away, are
+ * not given up: there are never more than two of them, however many ask.
+ */
+const databaseOf = onceFor(({ db }: Deps) => {
+  const read = () => db.read(sql`select 1`);
+  const write = () => singleFlight(() => db.query(writeProbe, 'background'));
+  const [firstWrite, secondWrite] = [write(), write()];
+  return singleFlight(() =>
     probe(async () => {
-      const question = sql`select 1`;
-      await Promise.any([deps.db.read(question), deps.db.query(question)]);
-      return true;
+      const [written] = await Promise.all([inTwoTries(firstWrite, secondWrite), inTwoTries(read, read)]);
+      return written.length > 0;
     }),
-  ),
-);
+  );
+});
+
+/** Commits a note to the write-ahead log and nowhere else: there is nothing to grow. */
+const writeProbe = sql`
+  select pg_logical_emit_message(true, 'pakhus.health', '') where current_setting('transaction_read_only') = 'off'`;
+
+async function inTwoTries<Answer>(
+  first: () => Promise<Answer>,
+  second: () => Promise<Answer>,
+): Promise<Answer> {
+  const asked = first();
+  const answers: Answer[] = [];
+  const heard = asked.then(
+    (answer) => void answers.push(answer),
+    () => undefined,
+  );
+  await waitAtMost(secondTryMs, heard);
+  return answers[0] ?? Promise.any([asked, second()]);
+}
 
 /** `null` from a probe means that the part is not configured. */
 async function probe(ask: () => Promise<boolean> | null): Promise<CheckResult> {

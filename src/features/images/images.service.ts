@@ -6,7 +6,7 @@ import { projectTransaction } from '../../contract/project-work.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { type ImageWishes, resolveRecipe } from '../../kernel/image-recipe.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
-import { type CommitResult, commitFile, type NewFile } from '../files/files.commit.ts';
+import { type CommitResult, commitFile, type NewFile, namingFile } from '../files/files.commit.ts';
 import type { UploadInput } from '../files/files.upload.ts';
 import { countWaiting, findJob, insertJob, type JobRow } from './images.sql.ts';
 
@@ -39,7 +39,7 @@ export async function commitImage(
     await deps.queue.send(tx, compressionQueue, jobId, order, priorityBehind(ahead?.jobs ?? 0));
     return result;
   };
-  return projectTransaction(deps, projectId, commit);
+  return namingFile(file, projectTransaction(deps, projectId, commit));
 }
 
 /** How far back a backlog is counted. */

@@ -124,7 +124,7 @@ export async function rotateProjectKeys(deps: Deps, projectId: string, audit: Au
 }
 
 export async function removeProject(deps: Deps, projectId: string, audit: AuditStamp): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  const remove = async (tx: Transaction) => {
     // Waits for uploads that are committing, and keeps new ones out, so that every object is seen.
     await lockProjectWhole(tx, projectId);
     const before = await readProject(tx, projectId);
@@ -135,7 +135,9 @@ export async function removeProject(deps: Deps, projectId: string, audit: AuditS
       { ...audit, projectId },
       about(projectId, { old: { name: before.name, email: before.email } }),
     );
-  });
+  };
+  // It may have millions of files.
+  await deps.db.transaction(remove, 'long');
 }
 
 const notFound = () => new PakhusError('NOT_FOUND', 'There is no such project');

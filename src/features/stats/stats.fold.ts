@@ -18,7 +18,7 @@ const everyMs = 5_000;
 const deltasMax = 1_000_000;
 
 export function startFolding({ db, counters, log }: Pick<Deps, 'db' | 'counters' | 'log'>): Folding {
-  const apply = (batch: Batch) => db.query(applyBatch(batch)).then(() => undefined);
+  const apply = (batch: Batch) => db.query(applyBatch(batch), 'background').then(() => undefined);
   const fold = shared(() => counters.drain(apply));
   const complain = (error: unknown) => log.warn({ err: error }, 'counts wait for the database');
   const tick = async () => {
@@ -53,7 +53,7 @@ export async function foldTotals(db: Database): Promise<number> {
     const [result] = await tx.query<{ folded: number }>(foldDeltas(deltasMax));
     if (result?.folded) await tx.query(deleteEmptyTotals);
     return result?.folded ?? 0;
-  });
+  }, 'long');
 }
 
 /** Callers that come while one runs wait for the next one, and share it: it begins after all of them. */

@@ -97,13 +97,15 @@ export async function removeUser(
   userId: string,
   audit: AuditStamp,
 ): Promise<void> {
-  await projectTransaction(deps, projectId, async (tx) => {
+  const remove = async (tx: Transaction) => {
     const row = await lockedUser(tx, projectId, userId);
     await doomFilesOfUser(tx, projectId, userId);
     await tx.query(deleteUser(projectId, userId));
     const metadata = { old: { external_id: row.external_id, used_bytes: row.used_bytes } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
-  });
+  };
+  // It may have millions of files.
+  await projectTransaction(deps, projectId, remove, 'long');
 }
 
 /** The id of the plan that a user is under, or null. */

@@ -4,7 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '../log.ts';
-import { type Database, endlessPatience, type Queryable } from './postgres.ts';
+import { endlessPatience } from './pool.ts';
+import type { Database, Queryable } from './postgres.ts';
 import { type Sql, sql } from './sql.ts';
 
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url));
@@ -43,7 +44,7 @@ async function migrateAtOnce(db: Database): Promise<string[]> {
       await tx.query(sql`insert into migrations (name) values (${name})`);
     }
     return missing;
-  });
+  }, 'long');
 }
 
 async function migrationFiles(): Promise<string[]> {

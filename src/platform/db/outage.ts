@@ -1,11 +1,35 @@
 // Which errors mean that the database is away, and what a caller is told then.
-import { outage } from '../../kernel/error.ts';
+import { outage, PakhusError } from '../../kernel/error.ts';
 
 /** Says of a lost connection that the database is away; other errors stay as they are. */
 export const explainOutage = (error: unknown): unknown =>
   isLostConnection(error)
     ? outage('database', 'The database is not available right now: try again in a moment', error)
     : error;
+
+/** A statement was sent and never answered: the server may have carried it out, or may yet do so. */
+class Unanswered extends Error {}
+
+export const unanswered = (cause: unknown): PakhusError =>
+  outage(
+    'database',
+    'The database is not available right now: try again in a moment',
+    new Unanswered('a statement was not answered', { cause }),
+  );
+
+export const isUnanswered = (error: unknown): boolean =>
+  error instanceof PakhusError && error.cause instanceof Unanswered;
+
+/** For a change of which nobody can say now whether it was made. `details` name what to look for. */
+export const outcomeUnknown = (cause: unknown, details: Readonly<Record<string, string>> = {}): PakhusError =>
+  new PakhusError(
+    'STORAGE_UNAVAILABLE',
+    'The database did not confirm the change in time. It may have been made: check before you send it again',
+    { details: { part: 'database', outcome: 'unknown', ...details }, headers: { 'retry-after': 2 }, cause },
+  );
+
+export const isOutcomeUnknown = (error: unknown): error is PakhusError =>
+  error instanceof PakhusError && error.details.outcome === 'unknown';
 
 /**
  * Classes 08 (connection), 28 (not let in), 53 (resources) and 57 (stopped), a database that is read only, not
@@ -17,7 +41,7 @@ const sqlStates = /^(08|28|53|57|25006|25P03|3D000|55000|55P03)/;
 const socketCodes =
   /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EACCES|EMFILE|EADDRNOTAVAIL)/;
 
-function isLostConnection(error: unknown): boolean {
+export function isLostConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') return sqlStates.test(code) || socketCodes.test(code);

@@ -2,7 +2,8 @@
 // follows from, and instances share the work. The only file that knows pg-boss.
 import PgBoss from 'pg-boss';
 import { whileRenewed } from '../../kernel/lease.ts';
-import { type Database, endlessPatience, type Transaction } from '../db/postgres.ts';
+import { endlessPatience } from '../db/pool.ts';
+import type { Database, Transaction } from '../db/postgres.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { Logger } from '../log.ts';
 
@@ -54,7 +55,7 @@ export async function openQueue(
     await boss.start();
     for (const queue of queues) await declare(boss, queue);
     await indexOrder(tx);
-  });
+  }, 'long');
   const stopping = new AbortController();
   const bell = createBell();
   const loops: Promise<void>[] = [];
@@ -136,7 +137,7 @@ function renewed<Data>(
     whileRenewed(
       // What the job was sent with counts: another process, or an earlier setting, may have been of another mind.
       Math.min(lostAfterSeconds, Number(expireInSeconds)),
-      () => db.query(renewJob(name, id)),
+      () => db.query(renewJob(name, id), 'background'),
       () => handler(data, stopping),
       (error) =>
         log.warn({ err: error, queue: name, job_id: id }, 'a job could not say that it is under way'),
@@ -207,8 +208,8 @@ async function indexOrder(tx: Transaction): Promise<void> {
 }
 
 /** pg-boss runs its own statements, on our connections. */
-const executorOf = (runner: { query<Row>(statement: Sql): Promise<Row[]> }): PgBoss.Db => ({
+const executorOf = (runner: Database | Transaction): PgBoss.Db => ({
   executeSql: async (text, values) => ({
-    rows: await runner.query({ text, values: values ?? [], name: '' }),
+    rows: await runner.query({ text, values: values ?? [], name: '' }, 'background'),
   }),
 });
