@@ -5,6 +5,7 @@ import { createAdmission } from '../platform/admission.ts';
 import type { Patience } from '../platform/db/pool.ts';
 import type { Transaction } from '../platform/db/postgres.ts';
 import type { Sql } from '../platform/db/sql.ts';
+import { createTurnQueue } from '../platform/turn-queue.ts';
 import type { Deps } from './deps.ts';
 
 const waitersOf = onceFor((_deps: Deps) =>
@@ -25,6 +26,15 @@ export const projectTransaction = <Result>(
   work: (tx: Transaction) => Promise<Result>,
   patience?: Patience,
 ): Promise<Result> => mayWait(deps, projectId, () => deps.db.transaction(work, patience));
+
+const listersOf = onceFor((_deps: Deps) => createTurnQueue('lists', { places: 8, waitMaxMs: 8_000 }));
+
+/**
+ * A page of a project's list. Projects take turns: whoever asks for many pages at once waits behind its own, and others
+ * wait for one of them at most.
+ */
+export const readPage = <Row>(deps: Deps, projectId: string, statement: Sql): Promise<Row[]> =>
+  listersOf(deps).during([projectId], () => deps.db.read<Row>(statement));
 
 const searchersOf = onceFor((_deps: Deps) =>
   createAdmission('searches', { places: 8, placesOfOne: 3, waitMaxMs: 5_000 }),

@@ -103,7 +103,7 @@ export async function refuseEnded(
  */
 export async function corsBehind(deps: Deps, credential: string): Promise<CorsPolicy> {
   const statement = corsStatementOf(deps, credential);
-  const [row] = statement ? await deps.db.read<CorsRow>(statement) : [];
+  const [row] = statement ? await deps.db.readFirst<CorsRow>(statement) : [];
   return row ? corsPolicyOf(row) : noCors;
 }
 
@@ -115,7 +115,7 @@ function corsStatementOf(deps: Deps, credential: string): Sql | null {
 
 async function identifyKey(deps: Deps, key: string, subjects: SubjectNames | null): Promise<Found> {
   if (!isApiKey(key)) throw unauthorized();
-  const rows = await deps.db.read<KeyRow>(findKey(sha256(key), subjects));
+  const rows = await deps.db.readFirst<KeyRow>(findKey(sha256(key), subjects));
   const [row] = rows;
   if (!row || row.integration_active === false) throw unauthorized();
   refuseInactiveProject(row);
@@ -132,7 +132,7 @@ async function identifyKey(deps: Deps, key: string, subjects: SubjectNames | nul
 }
 
 async function identifySession(deps: Deps, claims: Claims, subjects: SubjectNames | null): Promise<Found> {
-  const rows = await deps.db.read<SessionRow>(findSession(claims.jti, subjects));
+  const rows = await deps.db.readFirst<SessionRow>(findSession(claims.jti, subjects));
   const [row] = rows;
   if (!row || claims.sub !== (row.project_id ?? row.account_id)) throw unauthorized();
   if ((claims.role === 'admin') !== (row.project_id === null)) throw unauthorized();
@@ -150,7 +150,7 @@ async function identifyUserToken(deps: Deps, claims: Claims, subjects: SubjectNa
   const { sub: userId, pid: projectId, iid: integrationId, akid, jti } = claims;
   if (projectId === null) throw unauthorized();
   const statement = findUserToken(jti, userId, projectId, integrationId, akid, subjects);
-  const rows = await deps.db.read<UserTokenRow>(statement);
+  const rows = await deps.db.readFirst<UserTokenRow>(statement);
   const [row] = rows;
   if (!row) throw unauthorized();
   refuseDeadDelegate(row, integrationId);
@@ -165,7 +165,7 @@ async function identifySpaceToken(deps: Deps, claims: Claims, subjects: SubjectN
   const { sub: spaceId, pid: projectId, uid: userId, iid: integrationId, akid, jti } = claims;
   if (projectId === null || userId === null) throw unauthorized();
   const statement = findSpaceToken(jti, spaceId, userId, projectId, integrationId, akid, subjects);
-  const rows = await deps.db.read<SpaceTokenRow>(statement);
+  const rows = await deps.db.readFirst<SpaceTokenRow>(statement);
   const [row] = rows;
   if (!row?.space_active) throw unauthorized();
   refuseDeadDelegate(row, integrationId);

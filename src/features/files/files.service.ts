@@ -4,7 +4,7 @@ import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, afterPosition, type PageRequest } from '../../contract/paging.ts';
-import { mayWait, projectTransaction, search } from '../../contract/project-work.ts';
+import { mayWait, projectTransaction, readPage, search } from '../../contract/project-work.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
@@ -80,12 +80,12 @@ export async function listUserFiles(
   const list = listName('files', actor, userId);
   const after = afterCursor(deps, list, page.cursor);
   const statement = listFiles(actor.projectId, userId, filter, after, page);
-  const found = await readPage(deps, actor.projectId, filter, statement);
+  const found = await readFilePage(deps, actor.projectId, filter, statement);
   const next = found.more ? deps.cursors.encode(list, positionOf(found)) : null;
   return new Serialized(`{"files":${found.files},"next_cursor":${next === null ? 'null' : quoted(next)}}`);
 }
 
-async function readPage(
+async function readFilePage(
   deps: Deps,
   projectId: string,
   filter: FileFilter,
@@ -101,7 +101,7 @@ const readFiltered = <Row>(
   filter: FileFilter,
   statement: Sql,
 ): Promise<Row[]> =>
-  isSearch(filter) ? search<Row>(deps, projectId, statement) : deps.db.read<Row>(statement);
+  isSearch(filter) ? search<Row>(deps, projectId, statement) : readPage<Row>(deps, projectId, statement);
 
 const positionOf = ({ last_created_at, last_id }: FilePage): string[] => [
   last_created_at ?? '',
@@ -142,7 +142,7 @@ export async function listFolder(
   const room = limit - folders.length;
   const filter = { space, folder: prefix };
   const statement = listFiles(actor.projectId, userId, filter, after, { limit: room });
-  const page = await readPage(deps, actor.projectId, filter, statement);
+  const page = await readFilePage(deps, actor.projectId, filter, statement);
   if (!page.more) return level(folders, page.files, null);
   // A page full of folders is followed by the first file, which no position is before.
   return level(folders, page.files, room === 0 ? goOnInFolders : ['files', ...positionOf(page)]);

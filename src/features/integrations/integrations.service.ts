@@ -3,7 +3,7 @@ import type { ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction } from '../../contract/project-work.ts';
+import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { withoutRepeats } from '../../contract/scope.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
@@ -39,7 +39,9 @@ const nothingSet: IntegrationValues = {
 
 export async function listProjectIntegrations(deps: Deps, projectId: string, page: PageRequest) {
   const list = `integrations:${projectId}`;
-  const rows = await deps.db.read<IntegrationRow>(
+  const rows = await readPage<IntegrationRow>(
+    deps,
+    projectId,
     listIntegrations(projectId, afterCursor(deps, list, page.cursor), page),
   );
   return pageOf(deps, list, rows, page.limit);

@@ -3,7 +3,7 @@ import type { ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction } from '../../contract/project-work.ts';
+import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { newApiKey } from '../../kernel/secret.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
@@ -33,7 +33,11 @@ export interface CreatedKey {
 
 export async function listProjectKeys(deps: Deps, projectId: string, page: PageRequest) {
   const list = `keys:${projectId}`;
-  const rows = await deps.db.read<KeyRow>(listKeys(projectId, afterCursor(deps, list, page.cursor), page));
+  const rows = await readPage<KeyRow>(
+    deps,
+    projectId,
+    listKeys(projectId, afterCursor(deps, list, page.cursor), page),
+  );
   return pageOf(deps, list, rows, page.limit);
 }
 

@@ -2,7 +2,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction } from '../../contract/project-work.ts';
+import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import type { PlanFacts } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { brokenConstraint, type Queryable } from '../../platform/db/postgres.ts';
@@ -28,7 +28,11 @@ export const planNotFound = () => new PakhusError('NOT_FOUND', 'There is no such
 
 export async function listProjectPlans(deps: Deps, projectId: string, page: PageRequest) {
   const list = `plans:${projectId}`;
-  const rows = await deps.db.read<PlanRow>(listPlans(projectId, afterCursor(deps, list, page.cursor), page));
+  const rows = await readPage<PlanRow>(
+    deps,
+    projectId,
+    listPlans(projectId, afterCursor(deps, list, page.cursor), page),
+  );
   const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
   return { plans: kept.map(factsOf), next_cursor };
 }

@@ -9,7 +9,7 @@ import {
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction } from '../../contract/project-work.ts';
+import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { spaceNotFound } from '../../contract/refusals.ts';
 import { isWithin, type Scope, withoutRepeats } from '../../contract/scope.ts';
 import { countUse } from '../../contract/too-many.ts';
@@ -45,7 +45,9 @@ const loginFailurePolicy: Policy = { max: 10, windowMs: 15 * 60_000 };
 
 export async function listUserSpaces(deps: Deps, projectId: string, userId: string, page: PageRequest) {
   const list = `spaces:${userId}`;
-  const rows = await deps.db.read<SpaceRow>(
+  const rows = await readPage<SpaceRow>(
+    deps,
+    projectId,
     listSpaces(projectId, userId, afterCursor(deps, list, page.cursor), page),
   );
   return pageOf(deps, list, rows, page.limit);

@@ -2,7 +2,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction } from '../../contract/project-work.ts';
+import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { userNotFound } from '../../contract/refusals.ts';
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
@@ -24,7 +24,11 @@ import {
 
 export async function listProjectUsers(deps: Deps, projectId: string, page: PageRequest) {
   const list = `users:${projectId}`;
-  const rows = await deps.db.read<UserRow>(listUsers(projectId, afterCursor(deps, list, page.cursor), page));
+  const rows = await readPage<UserRow>(
+    deps,
+    projectId,
+    listUsers(projectId, afterCursor(deps, list, page.cursor), page),
+  );
   const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
   const planOf = await plansInForce(
     deps.db,

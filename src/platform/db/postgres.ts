@@ -23,6 +23,8 @@ export interface Database extends Queryable {
   query<Row>(statement: Sql, patience?: Patience): Promise<Row[]>;
   /** Like `query`, for statements that only read and never wait for a lock. */
   read<Row>(statement: Sql): Promise<Row[]>;
+  /** The same for look-ups that every request needs: on connections of their own, where no long list is in front of them. */
+  readFirst<Row>(statement: Sql): Promise<Row[]>;
   /**
    * `work` is done again from the start where the database undid it to end a deadlock. Where the answer to the commit
    * is lost, the outcome is asked for on another connection; `isOutcomeUnknown` if that fails as well.
@@ -60,6 +62,7 @@ export interface DatabaseOptions {
   readonly log: Logger;
   readonly poolSize?: number;
   readonly readers?: number;
+  readonly firstReaders?: number;
   /** Instead of the defaults. */
   readonly timing?: Partial<DatabaseTiming> | undefined;
 }
@@ -78,7 +81,7 @@ function isoOfTimestamp(text: string): string {
 const closePatienceMs = 3_000;
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { connection, log, poolSize = 32, readers = 4 } = options;
+  const { connection, log, poolSize = 32, readers = 4, firstReaders = 2 } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const config: pg.ClientConfig = {
     ...connection,
@@ -91,17 +94,19 @@ export function openDatabase(options: DatabaseOptions): Database {
   const silence = watchForSilence(config, timing, server, log);
   const shared = { config, timing, silence, server, log };
   const lanes = openLanes(readers, shared);
+  const firstLanes = openLanes(firstReaders, shared);
   const pool = openPool({ ...shared, size: poolSize, read: lanes.read });
 
   return {
     query: <Row>(statement: Sql, patience: Patience = 'request') => pool.query<Row>(statement, patience),
     read: <Row>(statement: Sql) => lanes.read(statement) as Promise<Row[]>,
+    readFirst: <Row>(statement: Sql) => firstLanes.read(statement) as Promise<Row[]>,
     transaction: (work, patience = 'request') =>
       pool.transaction((query) => work({ inTransaction: true, query }), patience),
     listen: (channel, hear) => listenOn(shared, channel, hear),
     pool: () => pool.state,
     async close() {
-      await waitAtMost(closePatienceMs, Promise.all([pool.end(), lanes.close()]));
+      await waitAtMost(closePatienceMs, Promise.all([pool.end(), lanes.close(), firstLanes.close()]));
       silence.stop();
     },
   };
