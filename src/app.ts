@@ -33,6 +33,7 @@ import { migrate } from './platform/db/migrate.ts';
 import { type Database, openDatabase } from './platform/db/postgres.ts';
 import { sql } from './platform/db/sql.ts';
 import { createImageEngine } from './platform/images/image-engine.ts';
+import { createInFlight } from './platform/in-flight.ts';
 import type { Limiter } from './platform/limits/limiter.ts';
 import { memoryLimiter } from './platform/limits/memory.ts';
 import { redisLimiter } from './platform/limits/redis.ts';
@@ -161,6 +162,7 @@ async function build(
     reservations,
     verifyDownload: objects.kind === 'disk' ? downloadVerifier(downloadKeys, clock) : () => null,
     uploads: createAdmission('uploads', uploadPlaces),
+    inFlight: createInFlight(uploadPlaces.waitMaxMs),
     version: await readVersion(),
     probes: {
       redis: () => redis?.ping().then(() => true) ?? null,
@@ -280,6 +282,7 @@ async function openObjects(
           signingSecret: downloadSecret,
           urlPath: `${apiPrefix}/objects`,
           clock,
+          freeBytesMin: settings.DISK_FREE_BYTES_MIN,
         })
       : (await import('./platform/objects/s3.ts')).createS3Store({
           ...(settings.S3_ENDPOINT === null ? {} : { endpoint: settings.S3_ENDPOINT }),

@@ -6,6 +6,7 @@ import type { Admission } from '../platform/admission.ts';
 import type { Counters } from '../platform/counters/counters.ts';
 import type { Database } from '../platform/db/postgres.ts';
 import type { ImageEngine } from '../platform/images/image-engine.ts';
+import type { InFlight } from '../platform/in-flight.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Mailer } from '../platform/mail/mailer.ts';
@@ -43,6 +44,8 @@ export interface Deps {
   readonly verifyDownload: (key: string, query: string) => DownloadClaims | null;
   /** Bounds the uploads under way. */
   readonly uploads: Admission;
+  /** Bounds what large uploads have in the store before they are committed. */
+  readonly inFlight: InFlight;
   readonly version: string;
   /** Whether optional parts answer, for the health report. */
   readonly probes: {

@@ -25,7 +25,7 @@ export interface ReceivedFile {
 
 export class Intake implements PartSink {
   readonly #source: FormSource;
-  readonly #bytesMax: number;
+  #bytesMax: number;
   readonly #onLarge: (body: Readable, head: Buffer) => void;
   #size = 0;
   /** Of a file that is small so far. */
@@ -58,6 +58,12 @@ export class Intake implements PartSink {
     this.#body?.push(null);
     // A stream that has ended asks for nothing more, and so would never let go of what it held back.
     this.#source.resume();
+  }
+
+  /** Less may come than was allowed at first. */
+  lowerLimit(bytesMax: number): void {
+    this.#bytesMax = Math.min(this.#bytesMax, bytesMax);
+    if (this.#size > this.#bytesMax) this.drop();
   }
 
   /** From now on bytes are dropped. */
