@@ -24,7 +24,6 @@ import { cursorCodec } from './kernel/cursor.ts';
 import { reasonOf } from './kernel/error.ts';
 import { createSealer, type Sealer } from './kernel/sealed.ts';
 import { deriveKey, randomToken } from './kernel/secret.ts';
-import { createAdmission } from './platform/admission.ts';
 import type { Counters } from './platform/counters/counters.ts';
 import { memoryCounters } from './platform/counters/memory.ts';
 import { redisCounters } from './platform/counters/redis.ts';
@@ -32,6 +31,7 @@ import { startEmbeddedPostgres } from './platform/db/embedded.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { type Database, openDatabase } from './platform/db/postgres.ts';
 import { sql } from './platform/db/sql.ts';
+import { createFairShare } from './platform/fair-share.ts';
 import { createImageEngine } from './platform/images/image-engine.ts';
 import { createInFlight } from './platform/in-flight.ts';
 import type { Limiter } from './platform/limits/limiter.ts';
@@ -73,6 +73,8 @@ export interface StartOptions {
   readonly imageChildPath?: string;
   /** Ends the wait for a database that is not there yet. */
   readonly signal?: AbortSignal;
+  /** Smaller ones than usual, for tests. */
+  readonly uploadBounds?: Partial<UploadBounds>;
 }
 
 /** What to undo, newest first, when a start fails half-way or when the service stops. */
@@ -99,9 +101,11 @@ export async function startPakhus(options: StartOptions): Promise<Pakhus> {
 }
 
 async function build(
-  { settings, log, clock = systemClock, imageChildPath, onAdminCreated, signal }: StartOptions,
+  { settings, log, clock = systemClock, imageChildPath, onAdminCreated, signal, ...more }: StartOptions,
   undo: Undo[],
 ): Promise<Omit<Pakhus, 'stop'>> {
+  const uploadBounds = { ...usualUploadBounds, ...more.uploadBounds };
+  const uploads = shareUploads(uploadBounds);
   await naming('DATA_DIR', mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 }));
   const jwtSecret =
     settings.JWT_SECRET ??
@@ -121,7 +125,7 @@ async function build(
   const downloadKeys = keysFor('download', jwtSecret, settings);
   const metrics = createMetrics();
   await warnOfMissingObjects(db, settings, log);
-  const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, undo), metrics);
+  const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, uploads, undo), metrics);
   const images = createImageEngine({
     concurrency: settings.IMAGE_CONCURRENCY ?? availableParallelism(),
     timeoutSeconds: settings.IMAGE_TIMEOUT_SECONDS,
@@ -161,8 +165,8 @@ async function build(
     objects,
     reservations,
     verifyDownload: objects.kind === 'disk' ? downloadVerifier(downloadKeys, clock) : () => null,
-    uploads: createAdmission('uploads', uploadPlaces),
-    inFlight: createInFlight(uploadPlaces.waitMaxMs),
+    uploads,
+    inFlight: createInFlight(uploadBounds.waitMaxMs),
     version: await readVersion(),
     probes: {
       redis: () => redis?.ping().then(() => true) ?? null,
@@ -255,8 +259,33 @@ async function refuseOldServer(db: Database): Promise<void> {
     throw new Error(`PostgreSQL 14 or newer is needed, but the server is ${row?.version}`);
 }
 
-/** So many uploads are read at once, each with a bounded piece of memory; a project leaves some to the others. */
-const uploadPlaces = { places: 128, placesOfOne: 112, waitMaxMs: 30_000 };
+export interface UploadBounds {
+  /** Uploads that are streamed at once, each with a bounded piece of memory. */
+  readonly places: number;
+  /** Memory for uploads that are small, or small so far. */
+  readonly bufferBytes: number;
+  readonly waitMaxMs: number;
+  readonly yieldAfterMs: number;
+}
+
+const usualUploadBounds: UploadBounds = {
+  places: 128,
+  bufferBytes: 64 << 20,
+  waitMaxMs: 30_000,
+  yieldAfterMs: 5_000,
+};
+
+/** A sixteenth is out of reach of any one project, and another one of any one subject. */
+function shareUploads({ places, bufferBytes, ...waits }: UploadBounds): Deps['uploads'] {
+  const share = (units: number) =>
+    createFairShare('uploads', {
+      ...waits,
+      units,
+      unitsOfProject: units - Math.ceil(units / 16),
+      unitsOfSubject: units - 2 * Math.ceil(units / 16),
+    });
+  return { places: share(places), buffers: share(bufferBytes) };
+}
 
 /** Where the disk of the objects is not mounted, a folder in its place would be made, and look like a store. */
 async function warnOfMissingObjects(db: Database, settings: Settings, log: Logger): Promise<void> {
@@ -273,6 +302,7 @@ async function openObjects(
   settings: Settings,
   downloadSecret: Buffer,
   clock: Clock,
+  uploads: Deps['uploads'],
   undo: Undo[],
 ): Promise<ObjectStore> {
   const objects =
@@ -293,6 +323,7 @@ async function openObjects(
           secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? '',
           forcePathStyle: settings.S3_FORCE_PATH_STYLE,
           clock: systemClock,
+          onShortage: () => uploads.places.relieve(),
         });
   undo.push(() => objects.close());
   await objects.check();

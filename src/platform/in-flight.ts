@@ -31,6 +31,8 @@ export interface InFlight {
   claim(request: ClaimRequest): Promise<Claim>;
   /** What a user has in flight. */
   bytesOf(userId: string): number;
+  /** Whether an upload of the user waits for others of it to end. */
+  isWaitedFor(userId: string): boolean;
 }
 
 interface UserState {
@@ -91,6 +93,7 @@ export function createInFlight(waitMaxMs: number): InFlight {
       }
     },
     bytesOf: (userId) => users.get(userId)?.bytes ?? 0,
+    isWaitedFor: (userId) => Boolean(users.get(userId)?.onRelease),
   };
 }
 

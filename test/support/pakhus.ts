@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Pakhus, startPakhus } from '../../src/app.ts';
+import { type Pakhus, type StartOptions, startPakhus } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { type Api, apiOf } from './api.ts';
@@ -36,10 +36,11 @@ export interface TestPakhus {
 export async function startTestPakhus(
   environment: Record<string, string> = {},
   hear?: (lines: string) => void,
+  options: Pick<StartOptions, 'uploadBounds'> = {},
 ): Promise<TestPakhus> {
   const database = await freshDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-'));
-  const started = await startInstance(database.url, dataDir, environment, hear);
+  const started = await startInstance(database.url, dataDir, environment, hear, options);
   return {
     ...started,
     stop: async () => {
@@ -55,6 +56,7 @@ async function startInstance(
   dataDir: string,
   environment: Record<string, string>,
   hear?: (lines: string) => void,
+  options: Pick<StartOptions, 'uploadBounds'> = {},
 ): Promise<TestPakhus> {
   let offsetMs = 0;
   const { settings } = readConfig({
@@ -70,6 +72,7 @@ async function startInstance(
     log: createLogger(settings.LOG_LEVEL, hear && { write: hear }),
     clock: () => Date.now() + offsetMs,
     imageChildPath: join(dist, 'platform/images/image-child.js'),
+    ...options,
   });
   const baseUrl = pakhus.baseUrl ?? '';
   return {
@@ -81,7 +84,7 @@ async function startInstance(
     advance: (milliseconds) => {
       offsetMs += milliseconds;
     },
-    another: (more = {}) => startInstance(databaseUrl, dataDir, { ...environment, ...more }, hear),
+    another: (more = {}) => startInstance(databaseUrl, dataDir, { ...environment, ...more }, hear, options),
     stop: () => pakhus.stop(),
   };
 }

@@ -26,6 +26,7 @@ export interface ReceivedFile {
 export class Intake implements PartSink {
   readonly #source: FormSource;
   #bytesMax: number;
+  readonly #wholeBytesMax: number;
   readonly #onLarge: (body: Readable, head: Buffer) => void;
   #size = 0;
   /** Of a file that is small so far. */
@@ -37,10 +38,16 @@ export class Intake implements PartSink {
   #dropping = false;
   #droppedBytes = 0;
 
-  /** `onLarge` gets the stream of everything, from the first byte on. */
-  constructor(source: FormSource, bytesMax: number, onLarge: (body: Readable, head: Buffer) => void) {
+  /** Above `wholeMax` bytes, `onLarge` gets the stream of everything, from the first byte on. */
+  constructor(
+    source: FormSource,
+    bytesMax: number,
+    wholeMax: number,
+    onLarge: (body: Readable, head: Buffer) => void,
+  ) {
     this.#source = source;
     this.#bytesMax = bytesMax;
+    this.#wholeBytesMax = wholeMax;
     this.#onLarge = onLarge;
   }
 
@@ -51,7 +58,7 @@ export class Intake implements PartSink {
     if (!this.#dropping && this.#size > this.#bytesMax) this.drop();
     if (this.#dropping) this.#countDropped(chunk.length);
     else if (this.#body) this.#handOn(this.#body, chunk);
-    else if (this.#size > wholeBytesMax) this.#becomeLarge();
+    else if (this.#size > this.#wholeBytesMax) this.#becomeLarge();
   }
 
   end(): void {

@@ -38,9 +38,10 @@ import {
 import type { CommitResult, NewFile } from './files.commit.ts';
 import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
 import { objectMetaOf, removeRefusedObject, shelfFor, whileReserved } from './files.objects.ts';
-import { Intake, type ReceivedFile } from './files.receive.ts';
+import { bufferedBytesMax, declaredBytes, Passage } from './files.passage.ts';
+import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
 import { type FileRow, type FileValues, findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
-import { watchClient, watchPace } from './files.watch.ts';
+import { watchClient } from './files.watch.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
 export interface UploadInput extends FileMetaInput {
@@ -65,6 +66,7 @@ interface Attempt {
   readonly deps: Deps;
   readonly projectId: string;
   readonly user: Subject;
+  readonly passage: Passage;
   /** Whose writing the store has confirmed. */
   readonly written: Set<PlacedObject>;
   /** Ends it: the client has gone, or something failed. */
@@ -91,13 +93,14 @@ export async function uploadFile<Input extends UploadInput>(
   const abort = new AbortController();
   const stopWatching = watchClient(call.raw, abort);
   try {
-    const leave = await deps.uploads.enter(actor.projectId, signalWhileSent(call.raw, abort));
-    const stopPacing = watchPace(call.raw, abort);
+    const owner = { project: actor.projectId, subject: pinnedSpaceOf(actor) ?? user.id };
+    const passage = await Passage.enter(deps, owner, user.id, call.raw, abort);
     try {
       const attempt: Attempt = {
         deps,
         projectId: actor.projectId,
         user,
+        passage,
         written: new Set(),
         abort,
         streaming: Promise.resolve(),
@@ -107,17 +110,12 @@ export async function uploadFile<Input extends UploadInput>(
       };
       return await takingBack(attempt, () => receiveAndStore(attempt, actor, kind, call, audit));
     } finally {
-      stopPacing();
-      leave();
+      passage.leave();
     }
   } finally {
     stopWatching();
   }
 }
-
-/** A signal is made when it is asked for, at some cost; of a body that is all here nothing is left to be aborted. */
-const signalWhileSent = (raw: IncomingMessage, abort: AbortController): AbortSignal | undefined =>
-  raw.complete ? undefined : abort.signal;
 
 /** What a failed attempt has written is removed. */
 async function takingBack<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
@@ -202,12 +200,13 @@ async function receive(
   let intake: Intake | undefined;
   let streamed: Promise<PlacedObject | null> = Promise.resolve(null);
   const fileBytesMax = Math.min(bytesMax, attempt.room.user);
-  const declared = Number(raw.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  const { passage } = attempt;
+  const wholeMax = passage.isBuffered ? bufferedBytesMax : wholeBytesMax;
   const takeFile: TakeFile = (given, source, fieldsSoFar) => {
-    const taken = new Intake(source, fileBytesMax, (body, head) => {
+    const taken = new Intake(passage.guarded(source), fileBytesMax, wholeMax, (body, head) => {
       const spaceId = pinnedSpaceOf(actor) ?? spaceNamedIn(fieldsSoFar);
       const bytesMin = Math.max(head.length, announcedSize(raw));
-      const bytesMax = Math.min(fileBytesMax, declared);
+      const bytesMax = Math.min(fileBytesMax, declaredBytes(raw));
       const arriving = { part: given, body, head, bytesMin, bytesMax, spaceId };
       streamed = storeWhileArriving(attempt, kind.types, arriving, (limit) => taken.lowerLimit(limit));
       attempt.streaming = streamed;
@@ -219,7 +218,8 @@ async function receive(
     return taken;
   };
   const shape = { fileField: kind.fileField, isField: (name: string) => isFieldName(name, kind.fieldNames) };
-  const form = await readForm(raw, shape, takeFile, signalWhileSent(raw, attempt.abort));
+  passage.watchBytes();
+  const form = await readForm(raw, shape, takeFile, passage.signal);
   if (!part || !intake) throw new Error('A form was read without its file part');
   return { form, part, file: intake.received(), streamed };
 }
@@ -235,7 +235,7 @@ interface ArrivingFile {
   readonly spaceId: string | null;
 }
 
-/** Nothing of the body is read until it has room. Null, and nothing stored, when the file is refused already. */
+/** Nothing of the body is read until it has room and a place. Null, and nothing stored, when the file is refused already. */
 async function storeWhileArriving(
   attempt: Attempt,
   types: readonly string[],
@@ -246,10 +246,12 @@ async function storeWhileArriving(
   const facts = await factsOf(user, types, part, head);
   if (refusedTypeOf(user, types, facts) !== null) return null;
   const { signal } = attempt.abort;
+  // Before the place: who waits for the room of its own user takes nothing that others could use.
   await claimRoom(attempt, spaceId, bytesMin, bytesMax, signal);
   const left = Math.min(attempt.room.user, attempt.room.space);
   lowerLimit(left);
   if (left < bytesMin) return null;
+  await attempt.passage.needPlace();
   // What the form says of visibility may come later: until it is known, the file is private.
   const object = await deps.reservations.newObject(projectId, 'private');
   await whileReserved(deps, object, () =>
