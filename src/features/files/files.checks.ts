@@ -1,6 +1,6 @@
 // What an upload must fulfil, and what it is told when it does not.
-import { spaceNotFound, userNotFound } from '../../contract/refusals.ts';
-import type { Subject } from '../../contract/subject.ts';
+import { spaceNotFound, tooMany, userNotFound } from '../../contract/refusals.ts';
+import { type PlanFacts, type Subject, usualMax } from '../../contract/subject.ts';
 import { invalid, outage, PakhusError } from '../../kernel/error.ts';
 import { contradicts } from '../../kernel/media-kinship.ts';
 import { isAllowedType, readMediaType } from '../../kernel/media-type.ts';
@@ -121,7 +121,10 @@ const digestFault = (path: string, file: ReceivedFile) =>
     },
   ]);
 
-export function refusalOf(outcome: Exclude<StoreOutcome, 'stored'>): PakhusError {
+export function refusalOf(
+  outcome: Exclude<StoreOutcome, 'stored'>,
+  plan: Pick<PlanFacts, 'maxFiles'> | null = null,
+): PakhusError {
   switch (outcome) {
     case 'no user':
       return userNotFound();
@@ -135,6 +138,8 @@ export function refusalOf(outcome: Exclude<StoreOutcome, 'stored'>): PakhusError
       return overLimit("the user's plan", 'storageLimit');
     case 'space limit':
       return overLimit('the space', 'limit_bytes');
+    case 'file count':
+      return tooMany('files', 'maxFiles', plan?.maxFiles ?? usualMax.files);
     case 'object lost':
       return outage('storage', 'The upload took too long to be kept: send it again');
   }

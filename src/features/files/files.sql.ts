@@ -45,6 +45,7 @@ export type StoreOutcome =
   | 'inactive space'
   | 'user limit'
   | 'space limit'
+  | 'file count'
   | 'object lost';
 
 /** Of the job that compresses a file. Only images have one: nothing is looked for where there can be none. */
@@ -310,7 +311,7 @@ export const findRoom = (projectId: string, userId: string, spaceId: string | nu
 
 export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
   select outcome, stored_at from store_file(
-    jsonb_populate_record(null::files, ${JSON.stringify(columnsOf(file))}::jsonb
+    jsonb_populate_record(null::new_file, ${JSON.stringify(columnsOf(file))}::jsonb
       || jsonb_build_object('created_at', now(), 'updated_at', now())),
     ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 

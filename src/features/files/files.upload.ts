@@ -161,7 +161,7 @@ async function receiveAndStore<Input extends UploadInput>(
   attempt.committing = true;
   const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
   attempt.committing = false;
-  if (outcome !== 'stored') throw refusalOf(outcome);
+  if (outcome !== 'stored') throw refusalOf(outcome, user.plan);
   countFor(deps, actor, user.id, { uploads: 1, bytes_in: file.size });
   return { compression: null, created_at: stored_at, updated_at: stored_at, ...row };
 }

@@ -10,8 +10,9 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
 import { projectTransaction } from '../../contract/project-work.ts';
-import { spaceNotFound } from '../../contract/refusals.ts';
+import { spaceNotFound, tooMany } from '../../contract/refusals.ts';
 import { isWithin, type Scope, withoutRepeats } from '../../contract/scope.ts';
+import { usualMax } from '../../contract/subject.ts';
 import { countUse } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
@@ -20,6 +21,7 @@ import type { Policy } from '../../platform/limits/limiter.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { lockOwner } from '../users/users.service.ts';
 import {
+  countSpaces,
   deleteSpace,
   endSpaceSession,
   findSpace,
@@ -73,12 +75,20 @@ export async function createSpace(
     input.password === undefined ? null : await deps.passwords.hash(actor.projectId, input.password);
   return projectTransaction(deps, actor.projectId, async (tx) => {
     await lockOwner(tx, actor.projectId, userId);
+    await refuseTooMany(tx, actor.projectId, userId);
     const statement = insertSpace(actor.projectId, userId, input.external_id, values, passwordHash);
     const [row] = await tx.query<SpaceRow>(statement).catch(explainConflict);
     const space = row as SpaceRow;
     await recordAudit(tx, audit, about(space, { new: { external_id: input.external_id, ...values } }));
     return space;
   });
+}
+
+/** After the owner is locked: of spaces that are made at once, each counts those before it. */
+async function refuseTooMany(tx: Transaction, projectId: string, userId: string): Promise<void> {
+  const [counted] = await tx.query<{ spaces: number; max: number | null }>(countSpaces(projectId, userId));
+  const max = counted?.max ?? usualMax.spaces;
+  if ((counted?.spaces ?? 0) >= max) throw tooMany('spaces', 'maxSpaces', max);
 }
 
 export async function changeSpace(
