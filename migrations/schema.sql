@@ -219,9 +219,13 @@ create table plans (
   allowed_mimes text[] not null default '{}'::text[],
   is_default boolean not null default false,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  max_files bigint,
+  max_spaces bigint
 );
 alter table plans add constraint plans_max_file_size_check CHECK ((max_file_size >= 0));
+alter table plans add constraint plans_max_files_check CHECK ((max_files >= 0));
+alter table plans add constraint plans_max_spaces_check CHECK ((max_spaces >= 0));
 alter table plans add constraint plans_pkey PRIMARY KEY (id);
 alter table plans add constraint plans_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
 alter table plans add constraint plans_project_id_id_key UNIQUE (project_id, id);
@@ -374,12 +378,33 @@ CREATE INDEX users_of_plan ON public.users USING btree (project_id, plan_id, usa
 CREATE TRIGGER users_added AFTER INSERT ON public.users REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_users();
 CREATE TRIGGER users_gone AFTER DELETE ON public.users REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_users();
 
+create type new_file as (
+  id uuid,
+  project_id uuid,
+  user_id uuid,
+  space_id uuid,
+  name text,
+  size bigint,
+  mime_type text,
+  storage_key text,
+  folder text,
+  tags text[],
+  classifier text,
+  metadata jsonb,
+  visibility text,
+  shelf text,
+  sha256 bytea,
+  created_at timestamp(3) with time zone,
+  updated_at timestamp(3) with time zone
+);
+
 CREATE OR REPLACE FUNCTION public.delete_file(project_id uuid, user_id uuid, space_id uuid, file_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
- RETURNS SETOF files
+ RETURNS TABLE(storage_key text, shelf text)
  LANGUAGE plpgsql
 AS $function$
+#variable_conflict use_column
 declare
-  gone files;
+  gone record;
 begin
   perform from projects p where p.id = $1 for key share;
   perform from users u where u.project_id = $1 and u.id = $2 for no key update;
@@ -388,18 +413,24 @@ begin
     and s.id = (select f.space_id from files f where f.id = $4 and f.project_id = $1) for no key update;
   delete from files f
     where f.project_id = $1 and f.user_id = $2 and f.id = $4 and ($3 is null or f.space_id = $3)
-    returning * into gone;
-  if gone.id is null then return; end if;
-  update users u set used_bytes = used_bytes - gone.size, file_count = file_count - 1
+    returning f.id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.shelf into gone;
+  if not found then return; end if;
+  update users u set used_bytes = u.used_bytes - gone.size, file_count = u.file_count - 1
     where u.id = gone.user_id and u.project_id = $1;
-  update spaces s set used_bytes = used_bytes - gone.size, file_count = file_count - 1
+  update spaces s set used_bytes = s.used_bytes - gone.size, file_count = s.file_count - 1
     where s.id = gone.space_id and s.project_id = $1;
   insert into doomed_objects (shelf, storage_key, file_id, due_at)
     values (gone.shelf, gone.storage_key, gone.id, now()) on conflict do nothing;
   perform record_audit($1, $5, $6, $7, $8, $9, 'file.delete', 'file', gone.id::text, gone.user_id,
     jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
-  return next gone;
+  return query select gone.storage_key, gone.shelf;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.files_allowed(max_files bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$select coalesce(max_files, 10000000)$function$;
 
 CREATE OR REPLACE FUNCTION public.note_file()
  RETURNS trigger
@@ -472,7 +503,7 @@ exception when others then
   return false;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.record_uploads(batch jsonb, stored files[])
+CREATE OR REPLACE FUNCTION public.record_uploads(batch jsonb, stored new_file[])
  RETURNS boolean
  LANGUAGE plpgsql
  SET lock_timeout TO '250ms'
@@ -506,6 +537,16 @@ CREATE OR REPLACE FUNCTION public.store_file(file files, actor_type text, actor_
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
+begin
+  select stored.outcome, stored.stored_at into outcome, stored_at
+    from store_file(jsonb_populate_record(null::new_file, to_jsonb(file)), actor_type, actor_id, actor_key_id,
+      ip_address, user_agent) stored;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.store_file(file new_file, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, OUT outcome text, OUT stored_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
 declare
   owner record;
   space_active boolean;
@@ -514,8 +555,10 @@ declare
 begin
   -- Before the user: the file's row will refer to the project, whose deletion goes through its users.
   perform from projects p where p.id = file.project_id for key share;
+  -- By a statement of its own: one that joins and locks at once looks again at the user alone after it has waited,
+  -- beside the plan that it had found before.
   perform from users u where u.project_id = file.project_id and u.id = file.user_id for no key update;
-  select u.active, u.used_bytes + file.size as wanted, p.storage_limit into owner
+  select u.active, u.used_bytes + file.size as wanted, u.file_count, p.storage_limit, p.max_files into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))
     where u.project_id = file.project_id and u.id = file.user_id;
@@ -530,17 +573,22 @@ begin
   end if;
   if owner.wanted > owner.storage_limit then outcome := 'user limit'; return; end if;
   if space_wanted > space_limit then outcome := 'space limit'; return; end if;
+  if owner.file_count >= files_allowed(owner.max_files) then outcome := 'file count'; return; end if;
   delete from doomed_objects d
     where d.storage_key = file.storage_key and d.shelf = file.shelf and d.claimed_until is null;
   if not found then outcome := 'object lost'; return; end if;
 
-  update users set used_bytes = owner.wanted, file_count = file_count + 1
+  update users set used_bytes = owner.wanted, file_count = users.file_count + 1
     where id = file.user_id and project_id = file.project_id;
   if file.space_id is not null then
-    update spaces set used_bytes = space_wanted, file_count = file_count + 1
+    update spaces set used_bytes = space_wanted, file_count = spaces.file_count + 1
       where id = file.space_id and project_id = file.project_id;
   end if;
-  insert into files select file.*;
+  insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
+      metadata, visibility, shelf, sha256, created_at, updated_at)
+    values (file.id, file.project_id, file.user_id, file.space_id, file.name, file.size, file.mime_type,
+      file.storage_key, file.folder, file.tags, file.classifier, file.metadata, file.visibility, file.shelf,
+      file.sha256, file.created_at, file.updated_at);
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
     'file.upload', 'file', file.id::text, file.user_id,
     jsonb_build_object('new', jsonb_build_object('name', file.name, 'size', file.size, 'mimeType', file.mime_type,
@@ -555,13 +603,13 @@ CREATE OR REPLACE FUNCTION public.store_files(batch jsonb, OUT number bigint, OU
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  blank files;
-  asked files[];
+  blank new_file;
+  asked new_file[];
   free_projects uuid[];
   free_users uuid[];
   free_spaces uuid[];
-  free files[];
-  certain files[];
+  free new_file[];
+  certain new_file[];
   kept text[];
   free_ids uuid[];
   stored_ids uuid[];
@@ -583,11 +631,12 @@ begin
   certain := array(
     with users_with_room as (
       select u.id, u.project_id
-      from (select project_id, user_id, sum(size) as bytes from unnest(free) group by 1, 2) wanted
+      from (select project_id, user_id, sum(size) as bytes, count(*) as files from unnest(free) group by 1, 2) wanted
       join users u on u.id = wanted.user_id and u.project_id = wanted.project_id
       left join plans p on p.id = coalesce(u.plan_id,
         (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-      where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)),
+      where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)
+        and u.file_count + wanted.files <= files_allowed(p.max_files)),
     spaces_with_room as (
       select s.id, s.user_id
       from (select space_id, sum(size) as bytes from unnest(free) where space_id is not null group by 1) wanted
@@ -610,7 +659,11 @@ begin
   update spaces s set used_bytes = s.used_bytes + added.bytes, file_count = s.file_count + added.files
     from (select space_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
     where s.id = added.space_id;
-  insert into files select f.* from unnest(certain) f;
+  insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
+      metadata, visibility, shelf, sha256, created_at, updated_at)
+    select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder, f.tags,
+      f.classifier, f.metadata, f.visibility, f.shelf, f.sha256, f.created_at, f.updated_at
+    from unnest(certain) f;
   perform record_uploads(batch, certain);
 
   free_ids := array(select f.id from unnest(free) f);

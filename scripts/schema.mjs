@@ -22,9 +22,15 @@ const tables = `
       from pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal) as triggers
   from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace order by c.relname collate "C"`;
 
+const types = `
+  select 'create type ' || c.relname || E' as (\\n' || string_agg('  ' || a.attname || ' '
+    || format_type(a.atttypid, a.atttypmod), E',\\n' order by a.attnum) || E'\\n)' as definition
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  where c.relkind = 'c' and c.relnamespace = 'public'::regnamespace group by c.relname order by c.relname collate "C"`;
+
 const functions = `
   select pg_get_functiondef(p.oid) as definition from pg_proc p
-  where p.pronamespace = 'public'::regnamespace order by p.proname collate "C"`;
+  where p.pronamespace = 'public'::regnamespace order by p.proname collate "C", pg_get_function_identity_arguments(p.oid) collate "C"`;
 
 /** `query` runs a statement and resolves to its rows. */
 export async function schemaText(query) {
@@ -34,6 +40,7 @@ export async function schemaText(query) {
       [`create table ${name} (\n${columns}\n);`, constraints, indexes, triggers].filter(Boolean).join('\n'),
     );
   }
-  for (const { definition } of await query(functions)) parts.push(`${definition.trim()};`);
+  for (const { definition } of [...(await query(types)), ...(await query(functions))])
+    parts.push(`${definition.trim()};`);
   return `${parts.join('\n\n')}\n`;
 }

@@ -25,7 +25,6 @@ import { createDeviceCookies } from './kernel/device-cookie.ts';
 import { reasonOf } from './kernel/error.ts';
 import { createSealer, type Sealer } from './kernel/sealed.ts';
 import { deriveKey, randomToken } from './kernel/secret.ts';
-import { createAdmission } from './platform/admission.ts';
 import type { Counters } from './platform/counters/counters.ts';
 import { memoryCounters } from './platform/counters/memory.ts';
 import { redisCounters } from './platform/counters/redis.ts';
@@ -34,7 +33,9 @@ import { migrate } from './platform/db/migrate.ts';
 import { type Database, openDatabase } from './platform/db/postgres.ts';
 import type { DatabaseTiming } from './platform/db/session.ts';
 import { sql } from './platform/db/sql.ts';
+import { createFairShare } from './platform/fair-share.ts';
 import { createImageEngine } from './platform/images/image-engine.ts';
+import { createInFlight } from './platform/in-flight.ts';
 import type { Limiter } from './platform/limits/limiter.ts';
 import { memoryLimiter } from './platform/limits/memory.ts';
 import { redisLimiter } from './platform/limits/redis.ts';
@@ -76,6 +77,8 @@ export interface StartOptions {
   readonly signal?: AbortSignal;
   /** Other times than the defaults, for tests that cannot wait for a minute. */
   readonly databaseTiming?: Partial<DatabaseTiming> | undefined;
+  /** Smaller ones than usual, for tests. */
+  readonly uploadBounds?: Partial<UploadBounds>;
 }
 
 /** What to undo, newest first, when a start fails half-way or when the service stops. */
@@ -102,23 +105,17 @@ export async function startPakhus(options: StartOptions): Promise<Pakhus> {
 }
 
 async function build(
-  {
-    settings,
-    log,
-    clock = systemClock,
-    imageChildPath,
-    onAdminCreated,
-    signal,
-    databaseTiming,
-  }: StartOptions,
+  { settings, log, clock = systemClock, imageChildPath, onAdminCreated, signal, ...more }: StartOptions,
   undo: Undo[],
 ): Promise<Omit<Pakhus, 'stop'>> {
+  const uploadBounds = { ...usualUploadBounds, ...more.uploadBounds };
+  const uploads = shareUploads(uploadBounds);
   await naming('DATA_DIR', mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 }));
   const jwtSecret =
     settings.JWT_SECRET ??
     (await secretFromFile(join(settings.DATA_DIR, 'secrets', 'jwt'), () => randomToken(48)));
   const passwords = createPasswords();
-  const db = await openConfiguredDatabase(settings, log, undo, signal, databaseTiming);
+  const db = await openConfiguredDatabase(settings, log, undo, signal, more.databaseTiming);
   const applied = await migrate(db, log, signal);
   if (applied.length > 0) log.info({ applied }, 'database migrated');
   const newAdminPassword = await ensureAdmin(
@@ -132,7 +129,7 @@ async function build(
   const downloadKeys = keysFor('download', jwtSecret, settings);
   const metrics = createMetrics();
   await warnOfMissingObjects(db, settings, log);
-  const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, undo), metrics);
+  const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, uploads, undo), metrics);
   const images = createImageEngine({
     concurrency: settings.IMAGE_CONCURRENCY ?? availableParallelism(),
     timeoutSeconds: settings.IMAGE_TIMEOUT_SECONDS,
@@ -173,7 +170,8 @@ async function build(
     objects,
     reservations,
     verifyDownload: objects.kind === 'disk' ? downloadVerifier(downloadKeys, clock) : () => null,
-    uploads: createAdmission('uploads', uploadPlaces),
+    uploads,
+    inFlight: createInFlight(uploadBounds.waitMaxMs),
     version: await readVersion(),
     probes: {
       redis: () => redis?.ping().then(() => true) ?? null,
@@ -267,8 +265,33 @@ async function refuseOldServer(db: Database): Promise<void> {
     throw new Error(`PostgreSQL 14 or newer is needed, but the server is ${row?.version}`);
 }
 
-/** So many uploads are read at once, each with a bounded piece of memory; a project leaves some to the others. */
-const uploadPlaces = { places: 128, placesOfOne: 112, waitMaxMs: 30_000 };
+export interface UploadBounds {
+  /** Uploads that are streamed at once, each with a bounded piece of memory. */
+  readonly places: number;
+  /** Memory for uploads that are small, or small so far. */
+  readonly bufferBytes: number;
+  readonly waitMaxMs: number;
+  readonly yieldAfterMs: number;
+}
+
+const usualUploadBounds: UploadBounds = {
+  places: 128,
+  bufferBytes: 64 << 20,
+  waitMaxMs: 30_000,
+  yieldAfterMs: 5_000,
+};
+
+/** A sixteenth is out of reach of any one project, and another one of any one subject. */
+function shareUploads({ places, bufferBytes, ...waits }: UploadBounds): Deps['uploads'] {
+  const share = (units: number) =>
+    createFairShare('uploads', {
+      ...waits,
+      units,
+      unitsOfProject: units - Math.ceil(units / 16),
+      unitsOfSubject: units - 2 * Math.ceil(units / 16),
+    });
+  return { places: share(places), buffers: share(bufferBytes) };
+}
 
 /** Where the disk of the objects is not mounted, a folder in its place would be made, and look like a store. */
 async function warnOfMissingObjects(db: Database, settings: Settings, log: Logger): Promise<void> {
@@ -285,6 +308,7 @@ async function openObjects(
   settings: Settings,
   downloadSecret: Buffer,
   clock: Clock,
+  uploads: Deps['uploads'],
   undo: Undo[],
 ): Promise<ObjectStore> {
   const objects =
@@ -294,6 +318,7 @@ async function openObjects(
           signingSecret: downloadSecret,
           urlPath: `${apiPrefix}/objects`,
           clock,
+          freeBytesMin: settings.DISK_FREE_BYTES_MIN,
         })
       : (await import('./platform/objects/s3.ts')).createS3Store({
           ...(settings.S3_ENDPOINT === null ? {} : { endpoint: settings.S3_ENDPOINT }),
@@ -304,6 +329,7 @@ async function openObjects(
           secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? '',
           forcePathStyle: settings.S3_FORCE_PATH_STYLE,
           clock: systemClock,
+          onShortage: () => uploads.places.relieve(),
         });
   undo.push(() => objects.close());
   await objects.check();

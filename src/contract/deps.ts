@@ -3,10 +3,11 @@ import type { Clock } from '../kernel/clock.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
 import type { DeviceCookies } from '../kernel/device-cookie.ts';
 import type { Sealer } from '../kernel/sealed.ts';
-import type { Admission } from '../platform/admission.ts';
 import type { Counters } from '../platform/counters/counters.ts';
 import type { Database } from '../platform/db/postgres.ts';
+import type { FairShare } from '../platform/fair-share.ts';
 import type { ImageEngine } from '../platform/images/image-engine.ts';
+import type { InFlight } from '../platform/in-flight.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Mailer } from '../platform/mail/mailer.ts';
@@ -43,8 +44,10 @@ export interface Deps {
   readonly reservations: Reservations;
   /** The claims of a download URL that this service serves itself; null for a forged or expired one. */
   readonly verifyDownload: (key: string, query: string) => DownloadClaims | null;
-  /** Bounds the uploads under way. */
-  readonly uploads: Admission;
+  /** What uploads under way share: bytes of memory for small ones, places for those that are streamed. */
+  readonly uploads: { readonly buffers: FairShare; readonly places: FairShare };
+  /** Bounds what large uploads have in the store before they are committed. */
+  readonly inFlight: InFlight;
   readonly version: string;
   /** Whether optional parts answer, for the health report. */
   readonly probes: {

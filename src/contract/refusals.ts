@@ -5,5 +5,12 @@ export const userNotFound = () => new PakhusError('NOT_FOUND', 'There is no such
 
 export const spaceNotFound = () => new PakhusError('NOT_FOUND', 'There is no such space of this user');
 
+export const tooMany = (things: 'files' | 'spaces', limit: 'maxFiles' | 'maxSpaces', max: number) =>
+  new PakhusError(
+    'OVER_QUOTA',
+    `The user may have at most ${max} ${things}: delete some or raise ${limit} of its plan`,
+    { details: { limit, max } },
+  );
+
 export const projectInactive = () =>
   new PakhusError('FORBIDDEN', 'The project is not active: ask the operator to activate it');

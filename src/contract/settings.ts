@@ -284,6 +284,11 @@ export const variables = {
     'Take the n-th X-Forwarded-For entry from the right as the client address; with 0, no header counts',
   ),
   MAX_UPLOAD_BYTES: integer(5_368_709_120, 1, most, 'No file may be larger, even if its plan would allow it'),
+  DISK_FREE_BYTES_MIN: optionalInteger(
+    0,
+    most,
+    'Uploads get 503 when less is free on the disk of the objects; 1 GiB, but at most 5 % of the disk, when unset',
+  ),
   IMAGE_MAX_PIXELS: integer(50_000_000, 1, 1_000_000_000, 'Largest image that a job decodes'),
   IMAGE_TIMEOUT_SECONDS: integer(30, 1, 3600, 'Longest time for one image'),
   IMAGE_MAX_ATTEMPTS: integer(3, 1, 100, 'Tries before an image job has failed for good'),

@@ -7,10 +7,16 @@ export interface PlanFacts {
   readonly storageLimit: number | null;
   readonly maxFileSize: number;
   readonly allowedMimes: readonly string[];
+  /** Null means the usual bound. */
+  readonly maxFiles: number | null;
+  readonly maxSpaces: number | null;
   readonly isDefault: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
+
+/** How many files and spaces a user may have where its plan does not say. The first is in the database as well. */
+export const usualMax = { files: 10_000_000, spaces: 1_000 };
 
 export interface Subject {
   readonly id: string;

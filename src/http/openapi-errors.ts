@@ -130,7 +130,12 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
       { declared: 'image/png', detected: 'text/html', allowed: ['image/*', 'application/pdf'] },
     ],
   },
-  OVER_QUOTA: { user: ['The user stores more than its plan allows: delete something or change its plan'] },
+  OVER_QUOTA: {
+    files: [
+      'The user may have at most 10000000 files: delete some or raise maxFiles of its plan',
+      { limit: 'maxFiles', max: 10_000_000 },
+    ],
+  },
   RATE_LIMIT_EXCEEDED: { wait: ['Too many requests: try again in 42 s', { retry_after_seconds: 42 }] },
   INTERNAL_ERROR: { bug: ['Something went wrong on our side; the log has it under this X-Request-Id'] },
   STORAGE_UNAVAILABLE: {

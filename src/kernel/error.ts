@@ -71,10 +71,11 @@ export function outage(
   part: 'database' | 'storage' | 'capacity',
   message: string,
   cause?: unknown,
+  retryAfterSeconds = 2,
 ): PakhusError {
   return new PakhusError('STORAGE_UNAVAILABLE', message, {
     details: { part },
-    headers: { 'retry-after': 2 },
+    headers: { 'retry-after': retryAfterSeconds },
     cause,
   });
 }

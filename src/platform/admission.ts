@@ -17,7 +17,11 @@ export interface AdmissionOptions {
   /** How many of them one owner may have, so that nobody can take them all. */
   readonly placesOfOne?: number;
   readonly waitMaxMs: number;
+  /** Told as soon as somebody waits, and every second from then on. */
+  readonly onShortage?: (() => void) | undefined;
 }
+
+const remindEveryMs = 1_000;
 
 interface Waiting {
   readonly wanted: number;
@@ -27,7 +31,7 @@ interface Waiting {
 /** `what` is under way, in the plural, as whoever waits in vain is told. */
 export function createAdmission(
   what: string,
-  { places: placesInAll, placesOfOne = placesInAll, waitMaxMs }: AdmissionOptions,
+  { places: placesInAll, placesOfOne = placesInAll, waitMaxMs, onShortage }: AdmissionOptions,
 ): Admission {
   let free = placesInAll;
   const taken = new Map<string, number>();
@@ -89,12 +93,15 @@ export function createAdmission(
       const stopWaiting = () => {
         stepOut(owner, waiting);
         clearTimeout(timer);
+        clearInterval(reminder);
         signal?.removeEventListener('abort', onAbort);
       };
       const timer = setTimeout(
         () => giveUp(outage('capacity', `Too many ${what} at once: try again in a moment`)),
         waitMaxMs,
       );
+      const reminder = onShortage && setInterval(onShortage, remindEveryMs);
+      onShortage?.();
       signal?.addEventListener('abort', onAbort);
       lines.set(owner, (lines.get(owner) ?? new Set()).add(waiting));
       admitAll();

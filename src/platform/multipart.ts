@@ -40,7 +40,8 @@ export interface FormSource {
   cutShort(): void;
 }
 
-export type TakeFile = (part: FilePart, source: FormSource) => PartSink;
+/** `fieldsSoFar` are those that came before the file. */
+export type TakeFile = (part: FilePart, source: FormSource, fieldsSoFar: FormFields) => PartSink;
 
 /** Resolves to the fields when the whole form has been read. `takeFile` is called as the file begins. */
 export async function readForm(
@@ -60,11 +61,15 @@ export async function readForm(
       settle();
     };
     const form = new Form(shape, (part) =>
-      takeFile(part, {
-        pause: () => void request.pause(),
-        resume: () => void request.resume(),
-        cutShort: () => end(() => resolve(form.fields)),
-      }),
+      takeFile(
+        part,
+        {
+          pause: () => void request.pause(),
+          resume: () => void request.resume(),
+          cutShort: () => end(() => resolve(form.fields)),
+        },
+        form.fields,
+      ),
     );
     const parser = new FormParser(boundary, (head) => form.openPart(head));
     const chunks = new SmallChunks((chunk) => parser.write(chunk));

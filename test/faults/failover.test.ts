@@ -49,7 +49,7 @@ async function setUp(): Promise<Setup> {
   cleanUps.push(() => pair.remove());
   const { proxy, url } = await proxyDatabase(pair.primary.url);
   cleanUps.push(() => proxy.close());
-  const service = await startTestPakhus({ DATABASE_URL: url }, undefined, timing);
+  const service = await startTestPakhus({ DATABASE_URL: url }, undefined, { databaseTiming: timing });
   cleanUps.push(() => service.stop());
   const { id, key } = await createTenant(service.api, await adminSession(service.api));
   const user = await createUser(service.api, key);

@@ -22,7 +22,7 @@ afterEach(async () => {
 
 /** The one under test reaches the database through the proxy; the other one does not. */
 async function behindProxy(): Promise<{ service: TestPakhus; watcher: TestPakhus; proxy: TcpProxy }> {
-  const watcher = await startTestPakhus({ ROLE: 'api' }, undefined, timing);
+  const watcher = await startTestPakhus({ ROLE: 'api' }, undefined, { databaseTiming: timing });
   const { proxy, url } = await proxyDatabase(watcher.databaseUrl);
   const service = await watcher.another({ DATABASE_URL: url });
   cleanUps.push(
@@ -157,7 +157,7 @@ describe('a statement that is stuck', () => {
   });
 
   test('in the server: uploads of all others go on; its own is told unknown, and is found when it goes on', async () => {
-    const service = await startTestPakhus({ ROLE: 'api' }, undefined, timing);
+    const service = await startTestPakhus({ ROLE: 'api' }, undefined, { databaseTiming: timing });
     cleanUps.push(() => service.stop());
     const one = await tenantIn(service.api);
     const another = await tenantIn(service.api);
@@ -181,7 +181,9 @@ describe('a statement that is stuck', () => {
   });
 
   test('a read: those that come later go on, also of the same tenant, before it is given up', async () => {
-    const service = await startTestPakhus({ ROLE: 'api' }, undefined, { ...timing, readMs: 15_000 });
+    const service = await startTestPakhus({ ROLE: 'api' }, undefined, {
+      databaseTiming: { ...timing, readMs: 15_000 },
+    });
     cleanUps.push(() => service.stop());
     const { key, path } = await tenantIn(service.api);
     const { file } = (await upload(service.api, key, path, bytesOf(100))).body;

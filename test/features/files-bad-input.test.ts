@@ -1,6 +1,5 @@
 // What no honest client sends: broken forms, hostile names and fields, lies about lengths, and clients that go
 // away. Each gets a clear refusal or the right result, and none leaves anything behind.
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
@@ -306,50 +305,6 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         ],
       });
 
-    const placesOfAProject = 112;
-
-    /** Whoever asks for a place for this project has to wait: whoever came before has taken its own. */
-    const untilNoPlaceIsLeft = (at: Target) =>
-      until('no place is left', async () => {
-        const asking = new AbortController();
-        const entering = service.pakhus.deps.uploads.enter(at.id, asking.signal);
-        setImmediate(() => asking.abort());
-        const leave = await entering.catch(() => null);
-        leave?.();
-        return leave === null;
-      });
-
-    // The store has no part in it, and it takes its time.
-    if (store.name === 'disk')
-      test('files.upload: who waits for a place among slow clients is not taken for slow itself', async () => {
-        const at = await target();
-        const form = formOf(partsOf(bytesOf(100_000)));
-        const slow = await Promise.all(
-          Array.from({ length: placesOfAProject }, () => begin(at, form.length)),
-        );
-        let sent = 0;
-        const sendSome = () => {
-          const some = form.subarray(sent, sent + 12_000);
-          sent += some.length;
-          return Promise.all(slow.map((client) => client.write(some)));
-        };
-        await sendSome();
-        await untilNoPlaceIsLeft(at);
-        const waiting = await begin(at, form.length);
-        await waiting.write(form.subarray(0, 5_000));
-        // Enough for the first 20 seconds, through which the other waits.
-        for (let n = 0; n < 2; n += 1) {
-          await delay(11_000);
-          await sendSome();
-        }
-        expect(slow.filter(({ answered }) => answered)).toEqual([]);
-        for (const client of slow) client.hangUp();
-        await waiting.write(form.subarray(5_000));
-        expect((await waiting.reply()).status).toBe(201);
-        await reapAll(service);
-        await expectBalanced(service, at.id);
-      }, 120_000);
-
     test('files.upload: a hundred large uploads of one project are under way at once', async () => {
       const at = await target();
       const form = formOf(partsOf(bytesOf(400_000)));
@@ -361,29 +316,6 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         expect((await client.reply()).status).toBe(201);
         client.end();
       }
-      await expectBalanced(service, at.id);
-    });
-
-    test('files.upload: clients that sent all and hang up while they wait for a place give it back', async () => {
-      const at = await target();
-      const large = formOf(partsOf(bytesOf(100_000)));
-      const holders = await Promise.all(
-        Array.from({ length: placesOfAProject }, () => begin(at, large.length)),
-      );
-      await Promise.all(holders.map((client) => client.write(large.subarray(0, 5_000))));
-      await untilNoPlaceIsLeft(at);
-      const small = formOf(partsOf(bytesOf(1_000)));
-      const waiting = await Promise.all(Array.from({ length: 70 }, () => begin(at, small.length)));
-      await Promise.all(waiting.map((client) => client.write(small)));
-      await delay(500);
-      for (const [nth, client] of waiting.entries()) nth % 2 === 0 ? client.end() : client.hangUp();
-      await delay(500);
-      for (const client of holders) client.hangUp();
-      const replies = await Promise.all(
-        Array.from({ length: 70 }, () => upload(service.api, at.key, at.path, 'after')),
-      );
-      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
-      await reapAll(service);
       await expectBalanced(service, at.id);
     });
 

@@ -15,6 +15,7 @@ import {
   callerOf,
   defaultPlanOf,
   filesOf,
+  hasAllSpaces,
   type Integration,
   isLive,
   newProject,
@@ -700,8 +701,9 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
         ...(password ? { password } : {}),
       });
       const taken = caller.project?.spaces.some((one) => !one.gone && one.externalId === externalId);
-      const expected =
-        refusal(caller, managers, place) ?? (within(draw.scopes, caller.grant) ? (taken ? 409 : 201) : 403);
+      const isFull = caller.project && place.user && hasAllSpaces(caller.project, place.user);
+      const made = isFull ? 422 : taken ? 409 : 201;
+      const expected = refusal(caller, managers, place) ?? (within(draw.scopes, caller.grant) ? made : 403);
       if (!expectStatus(reply, expected, asked(caller, 'spaces.create')) || !place.user) return;
       tenantOf(caller).spaces.push({
         id: reply.body.space.id,
@@ -981,6 +983,8 @@ const planValues = (draw: Draw) => ({
   storageLimit: pick([null, 800, 4000, 20_000], draw.number) ?? null,
   maxFileSize: pick([150, 1500, 100_000, 100_000], draw.what) ?? 0,
   allowedMimes: pick([[], [], ['text/*'], ['text/plain', 'image/*']], draw.number >> 3) ?? [],
+  maxFiles: pick([null, null, 2, 8], draw.what >> 3) ?? null,
+  maxSpaces: pick([null, null, 1, 3], draw.what >> 5) ?? null,
 });
 
 class Step implements fc.AsyncCommand<World, Service> {

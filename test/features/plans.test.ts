@@ -144,6 +144,25 @@ test('plans: a plan of another tenant does not exist', async () => {
   ).toBe(404);
 });
 
+test('plans: how many files and spaces a user may have is set, changed and cleared, shown and audited', async () => {
+  const { key } = await createTenant(service.api, admin);
+  const plan = await createPlan(service.api, key, { maxFiles: 5, max_spaces: 0 });
+  expect(plan).toMatchObject({ maxFiles: 5, maxSpaces: 0 });
+  expect(await createPlan(service.api, key)).toMatchObject({ maxFiles: null, maxSpaces: null });
+  const at = `/project/plans/${plan.id}`;
+  expect((await service.api.put(at, key, { maxFiles: null })).body.plan).toMatchObject({
+    maxFiles: null,
+    maxSpaces: 0,
+  });
+  const user = await createUser(service.api, key);
+  const shown = await service.api.get(`/project/users/${user.id}`, key);
+  expect(shown.body.user.plan).toMatchObject({ maxFiles: null, maxSpaces: 0 });
+  const { body } = await service.api.get('/project/audit?action=plan.update', key);
+  expect(body.logs[0].metadata).toEqual({ old: { maxFiles: 5 }, new: { maxFiles: null } });
+  for (const maxFiles of [-1, 1.5, '7', 2 ** 53])
+    expect((await service.api.put(at, key, { maxFiles })).status).toBe(422);
+});
+
 test('plans.create: bad fields are named one by one', async () => {
   const reply = await service.api.post('/project/plans', tenant.key, {
     storageLimit: -1,

@@ -50,15 +50,17 @@ export async function reapUntilDone(service: TestPakhus): Promise<void> {
   );
 }
 
-/** Every counter that differs from the sum of the rows' sizes, of users and of spaces. */
+/** Every counter that differs from the number of the rows or the sum of their sizes, of users and of spaces. */
 export function wrongCounters({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> {
   return rowsOf<object>(
     databaseUrl,
-    `select 'user' as kind, u.id, u.used_bytes, coalesce(sum(f.size), 0) as sum
-       from users u left join files f on f.user_id = u.id group by u.id having u.used_bytes <> coalesce(sum(f.size), 0)
+    `select 'user' as kind, u.id, u.used_bytes, coalesce(sum(f.size), 0) as sum, u.file_count, count(f.id) as files
+       from users u left join files f on f.user_id = u.id group by u.id
+       having u.used_bytes <> coalesce(sum(f.size), 0) or u.file_count <> count(f.id)
      union all
-     select 'space', s.id, s.used_bytes, coalesce(sum(f.size), 0)
-       from spaces s left join files f on f.space_id = s.id group by s.id having s.used_bytes <> coalesce(sum(f.size), 0)`,
+     select 'space', s.id, s.used_bytes, coalesce(sum(f.size), 0), s.file_count, count(f.id)
+       from spaces s left join files f on f.space_id = s.id group by s.id
+       having s.used_bytes <> coalesce(sum(f.size), 0) or s.file_count <> count(f.id)`,
   );
 }
 

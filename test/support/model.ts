@@ -21,6 +21,8 @@ export interface Plan {
   storageLimit: number | null;
   maxFileSize: number;
   allowedMimes: readonly string[];
+  maxFiles: number | null;
+  maxSpaces: number | null;
   isDefault: boolean;
 }
 
@@ -227,5 +229,10 @@ export function outcomeOfUpload(
     const used = usedBy(project.files.filter((file) => file.space === space));
     if (used + size > space.limit) return 'STORAGE_LIMIT_EXCEEDED';
   }
+  if (filesOf(project, user).length >= (plan?.maxFiles ?? Number.POSITIVE_INFINITY)) return 'OVER_QUOTA';
   return 201;
 }
+
+export const hasAllSpaces = (project: Project, user: User): boolean =>
+  project.spaces.filter((space) => !space.gone && space.owner === user).length >=
+  (planInForce(project, user)?.maxSpaces ?? Number.POSITIVE_INFINITY);

@@ -36,11 +36,11 @@ export interface TestPakhus {
 export async function startTestPakhus(
   environment: Record<string, string> = {},
   hear?: (lines: string) => void,
-  databaseTiming?: StartOptions['databaseTiming'],
+  options: Pick<StartOptions, 'uploadBounds' | 'databaseTiming'> = {},
 ): Promise<TestPakhus> {
   const database = await freshDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-'));
-  const started = await startInstance(database.url, dataDir, environment, hear, databaseTiming);
+  const started = await startInstance(database.url, dataDir, environment, hear, options);
   return {
     ...started,
     stop: async () => {
@@ -56,7 +56,7 @@ async function startInstance(
   dataDir: string,
   environment: Record<string, string>,
   hear?: (lines: string) => void,
-  databaseTiming?: StartOptions['databaseTiming'],
+  options: Pick<StartOptions, 'uploadBounds' | 'databaseTiming'> = {},
 ): Promise<TestPakhus> {
   let offsetMs = 0;
   const { settings } = readConfig({
@@ -71,8 +71,8 @@ async function startInstance(
     settings,
     log: createLogger(settings.LOG_LEVEL, hear && { write: hear }),
     clock: () => Date.now() + offsetMs,
-    databaseTiming,
     imageChildPath: join(dist, 'platform/images/image-child.js'),
+    ...options,
   });
   const baseUrl = pakhus.baseUrl ?? '';
   return {
@@ -84,8 +84,7 @@ async function startInstance(
     advance: (milliseconds) => {
       offsetMs += milliseconds;
     },
-    another: (more = {}) =>
-      startInstance(databaseUrl, dataDir, { ...environment, ...more }, hear, databaseTiming),
+    another: (more = {}) => startInstance(databaseUrl, dataDir, { ...environment, ...more }, hear, options),
     stop: () => pakhus.stop(),
   };
 }

@@ -26,6 +26,8 @@ const inCamelCase: ReadonlySet<string> = new Set([
   'storage_limit',
   'max_file_size',
   'allowed_mimes',
+  'max_files',
+  'max_spaces',
   'cors_origins',
   'dev_mode',
   'rate_limit_max',

@@ -227,6 +227,8 @@ const planOf = (row: SubjectRow, id: string) => ({
   storageLimit: row.p_storage_limit,
   maxFileSize: row.p_max_file_size,
   allowedMimes: row.p_allowed_mimes,
+  maxFiles: row.p_max_files,
+  maxSpaces: row.p_max_spaces,
   isDefault: row.p_is_default,
   createdAt: row.p_created_at,
   updatedAt: row.p_updated_at,

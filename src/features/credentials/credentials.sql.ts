@@ -15,6 +15,8 @@ export interface SubjectRow {
   readonly p_storage_limit: number | null;
   readonly p_max_file_size: number;
   readonly p_allowed_mimes: string[];
+  readonly p_max_files: number | null;
+  readonly p_max_spaces: number | null;
   readonly p_is_default: boolean;
   readonly p_created_at: string;
   readonly p_updated_at: string;
@@ -160,7 +162,7 @@ const policyColumns: Sql = sql`pr.active as project_active, i.active as integrat
 const subjectColumns: Sql = sql`u.id as u_id, u.external_id as u_external_id, u.active as u_active,
   u.used_bytes as u_used_bytes, u.created_at as u_created_at, u.updated_at as u_updated_at,
   p.id as p_id, p.name as p_name, p.description as p_description, p.storage_limit as p_storage_limit,
-  p.max_file_size as p_max_file_size, p.allowed_mimes as p_allowed_mimes, p.is_default as p_is_default,
+  p.max_file_size as p_max_file_size, p.allowed_mimes as p_allowed_mimes, p.max_files as p_max_files, p.max_spaces as p_max_spaces, p.is_default as p_is_default,
   p.created_at as p_created_at, p.updated_at as p_updated_at`;
 
 /**

@@ -1,10 +1,11 @@
 // What an upload must fulfil, and what it is told when it does not.
-import { spaceNotFound, userNotFound } from '../../contract/refusals.ts';
-import type { Subject } from '../../contract/subject.ts';
+import { spaceNotFound, tooMany, userNotFound } from '../../contract/refusals.ts';
+import { type PlanFacts, type Subject, usualMax } from '../../contract/subject.ts';
 import { invalid, outage, PakhusError } from '../../kernel/error.ts';
 import { contradicts } from '../../kernel/media-kinship.ts';
 import { isAllowedType, readMediaType } from '../../kernel/media-type.ts';
 import { isStorableText } from '../../kernel/text.ts';
+import type { Room } from '../../platform/in-flight.ts';
 import { detectMediaType, sniffedBytes } from '../../platform/media-detect.ts';
 import type { FilePart } from '../../platform/multipart.ts';
 import type { ReceivedFile } from './files.receive.ts';
@@ -65,18 +66,25 @@ export function refuseType(user: Subject, types: readonly string[], facts: FileF
 }
 
 /** The plan's size before the room that is left. */
-export function refuseSize(user: Subject, arrived: number, announced: number, bytesMax: number): void {
-  if (Math.max(arrived, announced) > bytesMax) {
+export function refuseSize(arrived: number, announced: number, bytesMax: number, room: Room): void {
+  const size = Math.max(arrived, announced);
+  if (size > bytesMax) {
     throw new PakhusError('FILE_TOO_LARGE', `A file may have at most ${bytesMax} bytes here`, {
       details: { bytes_max: bytesMax },
     });
   }
-  if (arrived > roomOf(user)) throw refusalOf('user limit');
+  if (size > room.user) throw refusalOf('user limit');
+  if (size > room.space) throw refusalOf('space limit');
 }
 
 /** What still fits, as far as the moment of authentication knew; the commit decides. */
-export const roomOf = ({ plan, usedBytes }: Subject): number =>
-  plan?.storageLimit == null ? Number.POSITIVE_INFINITY : Math.max(0, plan.storageLimit - usedBytes);
+export const roomOf = ({ plan, usedBytes }: Subject): Room => ({
+  user: roomLeft(plan?.storageLimit ?? null, usedBytes),
+  space: Number.POSITIVE_INFINITY,
+});
+
+export const roomLeft = (limit: number | null, usedBytes: number): number =>
+  limit === null ? Number.POSITIVE_INFINITY : Math.max(0, limit - usedBytes);
 
 const nameLengthMax = 255;
 
@@ -122,7 +130,10 @@ const digestFault = (path: string, file: ReceivedFile) =>
     },
   ]);
 
-export function refusalOf(outcome: Exclude<StoreOutcome, 'stored'>): PakhusError {
+export function refusalOf(
+  outcome: Exclude<StoreOutcome, 'stored'>,
+  plan: Pick<PlanFacts, 'maxFiles'> | null = null,
+): PakhusError {
   switch (outcome) {
     case 'no user':
       return userNotFound();
@@ -136,6 +147,8 @@ export function refusalOf(outcome: Exclude<StoreOutcome, 'stored'>): PakhusError
       return overLimit("the user's plan", 'storageLimit');
     case 'space limit':
       return overLimit('the space', 'limit_bytes');
+    case 'file count':
+      return tooMany('files', 'maxFiles', plan?.maxFiles ?? usualMax.files);
     case 'object lost':
       return outage('storage', 'The upload took too long to be kept: send it again');
     case 'not confirmed':

@@ -25,7 +25,8 @@ export interface ReceivedFile {
 
 export class Intake implements PartSink {
   readonly #source: FormSource;
-  readonly #bytesMax: number;
+  #bytesMax: number;
+  readonly #wholeBytesMax: number;
   readonly #onLarge: (body: Readable, head: Buffer) => void;
   #size = 0;
   /** Of a file that is small so far. */
@@ -37,10 +38,16 @@ export class Intake implements PartSink {
   #dropping = false;
   #droppedBytes = 0;
 
-  /** `onLarge` gets the stream of everything, from the first byte on. */
-  constructor(source: FormSource, bytesMax: number, onLarge: (body: Readable, head: Buffer) => void) {
+  /** Above `wholeMax` bytes, `onLarge` gets the stream of everything, from the first byte on. */
+  constructor(
+    source: FormSource,
+    bytesMax: number,
+    wholeMax: number,
+    onLarge: (body: Readable, head: Buffer) => void,
+  ) {
     this.#source = source;
     this.#bytesMax = bytesMax;
+    this.#wholeBytesMax = wholeMax;
     this.#onLarge = onLarge;
   }
 
@@ -51,13 +58,19 @@ export class Intake implements PartSink {
     if (!this.#dropping && this.#size > this.#bytesMax) this.drop();
     if (this.#dropping) this.#countDropped(chunk.length);
     else if (this.#body) this.#handOn(this.#body, chunk);
-    else if (this.#size > wholeBytesMax) this.#becomeLarge();
+    else if (this.#size > this.#wholeBytesMax) this.#becomeLarge();
   }
 
   end(): void {
     this.#body?.push(null);
     // A stream that has ended asks for nothing more, and so would never let go of what it held back.
     this.#source.resume();
+  }
+
+  /** Less may come than was allowed at first. */
+  lowerLimit(bytesMax: number): void {
+    this.#bytesMax = Math.min(this.#bytesMax, bytesMax);
+    if (this.#size > this.#bytesMax) this.drop();
   }
 
   /** From now on bytes are dropped. */

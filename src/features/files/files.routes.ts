@@ -96,7 +96,7 @@ export const fileRoutes = [
       reads: { headers: UploadHeaders },
       body: Type.Object({ file: FilePart, meta: MetaPart, ...formFields }),
       returns: { status: 201, body: Type.Object({ file: FileDetail }) },
-      errors: ['STORAGE_LIMIT_EXCEEDED', 'FILE_TOO_LARGE', 'MIME_NOT_ALLOWED'],
+      errors: ['STORAGE_LIMIT_EXCEEDED', 'FILE_TOO_LARGE', 'MIME_NOT_ALLOWED', 'OVER_QUOTA'],
     },
     async ({ deps, actor, user, call, audit }) => {
       const file = await uploadFile(deps, actor, user, plainUpload, call, audit);

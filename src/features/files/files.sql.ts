@@ -45,6 +45,7 @@ export type StoreOutcome =
   | 'inactive space'
   | 'user limit'
   | 'space limit'
+  | 'file count'
   | 'object lost'
   /** The database did not answer, and it is certain now that the file is not stored and will not be. */
   | 'not confirmed';
@@ -298,9 +299,25 @@ export const otherShelf = (shelf: Shelf): Shelf => (shelf === 'public' ? 'privat
 export const findSpaceOfUser = (projectId: string, userId: string, spaceId: string): Sql => sql`
   select active from spaces where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId}`;
 
+/** Limits, and what is used of them, of a user and of one of its spaces, where one is given. */
+export interface RoomRow {
+  readonly storage_limit: number | null;
+  readonly used_bytes: number;
+  readonly space_limit: number | null;
+  readonly space_used_bytes: number | null;
+}
+
+export const findRoom = (projectId: string, userId: string, spaceId: string | null): Sql => sql`
+  select p.storage_limit, u.used_bytes, s.limit_bytes as space_limit, s.used_bytes as space_used_bytes
+  from users u
+  left join plans p on p.project_id = u.project_id and p.id = coalesce(u.plan_id,
+    (select d.id from plans d where d.project_id = ${projectId} and d.is_default))
+  left join spaces s on s.project_id = u.project_id and s.user_id = u.id and s.id = ${spaceId}::uuid
+  where u.project_id = ${projectId} and u.id = ${userId}`;
+
 export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
   select outcome, stored_at from store_file(
-    jsonb_populate_record(null::files, ${JSON.stringify(columnsOf(file))}::jsonb
+    jsonb_populate_record(null::new_file, ${JSON.stringify(columnsOf(file))}::jsonb
       || jsonb_build_object('created_at', now(), 'updated_at', now())),
     ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 

@@ -13,6 +13,8 @@ import type { PlacedObject } from '../../contract/placed-object.ts';
 import type { Subject } from '../../contract/subject.ts';
 import type { Validator } from '../../contract/validation.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
+import { isUuid } from '../../kernel/id.ts';
+import type { Claim, Room } from '../../platform/in-flight.ts';
 import {
   type FilePart,
   type FormFields,
@@ -29,15 +31,17 @@ import {
   refusedTypeOf,
   refuseSize,
   refuseType,
+  roomLeft,
   roomOf,
   verifyDigests,
 } from './files.checks.ts';
 import type { CommitResult, NewFile } from './files.commit.ts';
 import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
 import { objectMetaOf, removeRefusedObject, shelfFor, whileReserved } from './files.objects.ts';
-import { Intake, type ReceivedFile } from './files.receive.ts';
-import { type FileRow, type FileValues, findSpaceOfUser } from './files.sql.ts';
-import { watchClient, watchPace } from './files.watch.ts';
+import { bufferedBytesMax, declaredBytes, Passage } from './files.passage.ts';
+import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
+import { type FileRow, type FileValues, findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
+import { watchClient } from './files.watch.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
 export interface UploadInput extends FileMetaInput {
@@ -62,6 +66,7 @@ interface Attempt {
   readonly deps: Deps;
   readonly projectId: string;
   readonly user: Subject;
+  readonly passage: Passage;
   /** Whose writing the store has confirmed. */
   readonly written: Set<PlacedObject>;
   /** Ends it: the client has gone, or something failed. */
@@ -70,6 +75,10 @@ interface Attempt {
   streaming: Promise<unknown>;
   /** A commit is under way whose end is not known: what is written may belong to a row by now. */
   committing: boolean;
+  /** What may still be stored, as it was last read; the commit decides. */
+  room: Room;
+  /** The part of that room that a large file has to itself. */
+  claim: Claim | null;
 }
 
 export async function uploadFile<Input extends UploadInput>(
@@ -84,31 +93,29 @@ export async function uploadFile<Input extends UploadInput>(
   const abort = new AbortController();
   const stopWatching = watchClient(call.raw, abort);
   try {
-    const leave = await deps.uploads.enter(actor.projectId, signalWhileSent(call.raw, abort));
-    const stopPacing = watchPace(call.raw, abort);
+    const owner = { project: actor.projectId, subject: pinnedSpaceOf(actor) ?? user.id };
+    const passage = await Passage.enter(deps, owner, user.id, call.raw, abort);
     try {
       const attempt: Attempt = {
         deps,
         projectId: actor.projectId,
         user,
+        passage,
         written: new Set(),
         abort,
         streaming: Promise.resolve(),
         committing: false,
+        room: roomOf(user),
+        claim: null,
       };
       return await takingBack(attempt, () => receiveAndStore(attempt, actor, kind, call, audit));
     } finally {
-      stopPacing();
-      leave();
+      passage.leave();
     }
   } finally {
     stopWatching();
   }
 }
-
-/** A signal is made when it is asked for, at some cost; of a body that is all here nothing is left to be aborted. */
-const signalWhileSent = (raw: IncomingMessage, abort: AbortController): AbortSignal | undefined =>
-  raw.complete ? undefined : abort.signal;
 
 /** What a failed attempt has written is removed. */
 async function takingBack<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
@@ -121,6 +128,8 @@ async function takingBack<Result>(attempt: Attempt, work: () => Promise<Result>)
     if (!attempt.committing)
       for (const object of attempt.written) await removeRefusedObject(attempt.deps, object);
     throw error;
+  } finally {
+    attempt.claim?.release();
   }
 }
 
@@ -137,13 +146,13 @@ async function receiveAndStore<Input extends UploadInput>(
     deps.settings.MAX_UPLOAD_BYTES,
   );
   const bodyDigest = digestOfBody(call);
-  const { form, part, file, streamed } = await receive(attempt, kind, bytesMax, call.raw);
+  const { form, part, file, streamed } = await receive(attempt, actor, kind, bytesMax, call.raw);
   const input = inputOf(kind, form);
   const values = valuesOf(noValues, input);
   if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
   const facts = await factsOf(user, kind.types, part, file.head);
   refuseType(user, kind.types, facts);
-  refuseSize(user, file.size, file.cutShort ? announcedSize(call) : 0, bytesMax);
+  refuseSize(file.size, file.cutShort ? announcedSize(call.raw) : 0, bytesMax, attempt.room);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
   await call.refuseEnded();
@@ -152,13 +161,13 @@ async function receiveAndStore<Input extends UploadInput>(
   attempt.committing = true;
   const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
   attempt.committing = false;
-  if (outcome !== 'stored') throw refusalOf(outcome);
+  if (outcome !== 'stored') throw refusalOf(outcome, user.plan);
   countFor(deps, actor, user.id, { uploads: 1, bytes_in: file.size });
   return { compression: null, created_at: stored_at, updated_at: stored_at, ...row };
 }
 
-/** How large a file that was not read to its end is at least, if Content-Length is right. */
-const announcedSize = ({ headers }: Call): number =>
+/** How large a file is at least, by the length of its form. */
+const announcedSize = ({ headers }: IncomingMessage): number =>
   Math.max(0, Number(headers['content-length'] ?? 0) - formBytesMax);
 
 /** Before the file itself is judged; the commit looks again. */
@@ -179,9 +188,10 @@ interface Received {
   readonly streamed: Promise<PlacedObject | null>;
 }
 
-/** Reads the form to its end, or to the end of patience with a file that is refused anyway. */
+/** Reads the form to its end, or as much of it as is worth reading of a file that is refused anyway. */
 async function receive(
   attempt: Attempt,
+  actor: TenantActor,
   kind: Pick<UploadKind<never>, 'fileField' | 'fieldNames' | 'types'>,
   bytesMax: number,
   raw: IncomingMessage,
@@ -189,14 +199,16 @@ async function receive(
   let part: FilePart | undefined;
   let intake: Intake | undefined;
   let streamed: Promise<PlacedObject | null> = Promise.resolve(null);
-  const fileBytesMax = Math.min(bytesMax, roomOf(attempt.user));
-  const takeFile: TakeFile = (given, source) => {
-    const taken = new Intake(source, fileBytesMax, (body, head) => {
-      const longest = Math.min(
-        fileBytesMax,
-        Number(raw.headers['content-length'] ?? Number.POSITIVE_INFINITY),
-      );
-      streamed = storeWhileArriving(attempt, kind.types, given, body, head, longest);
+  const fileBytesMax = Math.min(bytesMax, attempt.room.user);
+  const { passage } = attempt;
+  const wholeMax = passage.isBuffered ? bufferedBytesMax : wholeBytesMax;
+  const takeFile: TakeFile = (given, source, fieldsSoFar) => {
+    const taken = new Intake(passage.guarded(source), fileBytesMax, wholeMax, (body, head) => {
+      const spaceId = pinnedSpaceOf(actor) ?? spaceNamedIn(fieldsSoFar);
+      const bytesMin = Math.max(head.length, announcedSize(raw));
+      const bytesMax = Math.min(fileBytesMax, declaredBytes(raw));
+      const arriving = { part: given, body, head, bytesMin, bytesMax, spaceId };
+      streamed = storeWhileArriving(attempt, kind.types, arriving, (limit) => taken.lowerLimit(limit));
       attempt.streaming = streamed;
       const drop = () => taken.drop();
       streamed.then((object) => object === null && drop(), drop);
@@ -206,28 +218,85 @@ async function receive(
     return taken;
   };
   const shape = { fileField: kind.fileField, isField: (name: string) => isFieldName(name, kind.fieldNames) };
-  const form = await readForm(raw, shape, takeFile, signalWhileSent(raw, attempt.abort));
+  passage.watchBytes();
+  const form = await readForm(raw, shape, takeFile, passage.signal);
   if (!part || !intake) throw new Error('A form was read without its file part');
   return { form, part, file: intake.received(), streamed };
 }
 
-/** Null, and nothing stored, when the type is refused already. */
+/** A large file, of which more is to come. */
+interface ArrivingFile {
+  readonly part: FilePart;
+  readonly body: Readable;
+  readonly head: Buffer;
+  readonly bytesMin: number;
+  readonly bytesMax: number;
+  /** As far as it is known yet: the form may name it after the file. */
+  readonly spaceId: string | null;
+}
+
+/** Nothing of the body is read until it has room and a place. Null, and nothing stored, when the file is refused already. */
 async function storeWhileArriving(
   attempt: Attempt,
   types: readonly string[],
-  part: FilePart,
-  body: Readable,
-  head: Buffer,
-  bytesMax: number,
+  { part, body, head, bytesMin, bytesMax, spaceId }: ArrivingFile,
+  lowerLimit: (bytesMax: number) => void,
 ): Promise<PlacedObject | null> {
   const { deps, projectId, user } = attempt;
   const facts = await factsOf(user, types, part, head);
   if (refusedTypeOf(user, types, facts) !== null) return null;
+  const { signal } = attempt.abort;
+  // Before the place: who waits for the room of its own user takes nothing that others could use.
+  await claimRoom(attempt, spaceId, bytesMin, bytesMax, signal);
+  const left = Math.min(attempt.room.user, attempt.room.space);
+  lowerLimit(left);
+  if (left < bytesMin) return null;
+  await attempt.passage.needPlace();
   // What the form says of visibility may come later: until it is known, the file is private.
   const object = await deps.reservations.newObject(projectId, 'private');
-  const { signal } = attempt.abort;
-  await whileReserved(deps, object, () => write(attempt, object, body, facts, signal, bytesMax));
+  await whileReserved(deps, object, () =>
+    write(attempt, object, body, facts, signal, Math.min(bytesMax, left)),
+  );
   return object;
+}
+
+/** Where nothing limits what may be stored, there is nothing to share. */
+async function claimRoom(
+  attempt: Attempt,
+  spaceId: string | null,
+  bytesMin: number,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { deps, projectId, user } = attempt;
+  if (attempt.room.user === Number.POSITIVE_INFINITY && spaceId === null) return;
+  const readRoom = async (): Promise<Room> => {
+    const [row] = await deps.db.read<RoomRow>(findRoom(projectId, user.id, spaceId));
+    // Without a row the user is gone: the commit says so.
+    return {
+      user: row ? roomLeft(row.storage_limit, row.used_bytes) : attempt.room.user,
+      space: roomLeft(row?.space_limit ?? null, row?.space_used_bytes ?? 0),
+    };
+  };
+  attempt.claim = await deps.inFlight.claim({
+    userId: user.id,
+    spaceId,
+    bytesMin,
+    bytesMax,
+    readRoom,
+    signal,
+  });
+  attempt.room = attempt.claim.room;
+}
+
+/** The space that the fields before the file name. Whether they are valid is judged once all of them are here. */
+function spaceNamedIn(fields: FormFields): string | null {
+  try {
+    const { space_id, spaceId = space_id } = gatherFields(fields, ['space_id']);
+    return isUuid(spaceId) ? spaceId.toLowerCase() : null;
+  } catch {
+    return null;
+  }
 }
 
 async function write(

@@ -1,6 +1,7 @@
 // The client of an upload, while it sends: whether it is still there, and whether it gets on.
 import type { IncomingMessage } from 'node:http';
-import { PakhusError } from '../../kernel/error.ts';
+import { outage, PakhusError } from '../../kernel/error.ts';
+import { type Sender, slowBytesPerSecond } from '../../platform/fair-share.ts';
 import { ClientGone } from '../../platform/multipart.ts';
 
 /** Of a body that is all here. */
@@ -21,35 +22,104 @@ export function watchClient(raw: IncomingMessage, abort: AbortController): () =>
 }
 
 const paceCheckMs = 20_000;
-const paceBytesMin = 10 * 1024;
+/** Before that, what has come says little about the pace. */
+const paceKnownAfterMs = 3_000;
 
-/** Aborts when the client sends so slowly that it only means to hold a place. Returns how to stop watching. */
-export function watchPace(raw: IncomingMessage, abort: AbortController): () => void {
-  if (raw.complete) return nothingToStop;
-  let bytesBefore = raw.socket.bytesRead;
-  // While it is paused, because the store is behind, it is we who are slow.
-  let wasPaused = false;
-  const onPause = () => {
-    wasPaused = true;
+/** What must come in 20 s: more and more, the fewer places are left for others. */
+export const paceBytesMin = (occupancy: number): number => {
+  const crowding = Math.min(1, Math.max(0, (occupancy - 0.5) / 0.5));
+  return bytesMinWhenIdle + Math.round(crowding * (bytesMinWhenFull - bytesMinWhenIdle));
+};
+
+const bytesMinWhenIdle = 10 * 1024;
+const bytesMinWhenFull = (slowBytesPerSecond * paceCheckMs) / 1000;
+
+/**
+ * Measures how fast a client sends. `othersWait` tells whether its own user's uploads wait for it. While it is paused,
+ * because the store is behind or it waits for its turn, it is we who are slow.
+ */
+export class ClientPace implements Sender {
+  readonly #raw: IncomingMessage;
+  readonly #abort: AbortController;
+  readonly #othersWait: () => boolean;
+  readonly #onPause = () => {
+    this.#wasPaused = true;
   };
-  const pace = setInterval(() => {
-    const { bytesRead } = raw.socket;
-    if (!raw.complete && !wasPaused && bytesRead - bytesBefore < paceBytesMin) abort.abort(tooSlow());
-    wasPaused = raw.isPaused();
-    bytesBefore = bytesRead;
-  }, paceCheckMs).unref();
-  raw.on('pause', onPause);
-  return () => {
-    clearInterval(pace);
-    raw.off('pause', onPause);
-  };
+  /** Null until somebody measures: who waits to be let in is not read from. */
+  #startedAt: number | null = null;
+  #bytesAtStart = 0;
+  #wasPaused = false;
+  /** Of the window before this one. */
+  #paceBefore = Number.POSITIVE_INFINITY;
+
+  constructor(raw: IncomingMessage, abort: AbortController, othersWait: () => boolean) {
+    this.#raw = raw;
+    this.#abort = abort;
+    this.#othersWait = othersWait;
+    raw.on('pause', this.#onPause);
+  }
+
+  get pace(): number | null {
+    if (this.#raw.complete) return null;
+    if (this.#wasPaused || this.#startedAt === null) return Number.POSITIVE_INFINITY;
+    const elapsedMs = performance.now() - this.#startedAt;
+    return elapsedMs < paceKnownAfterMs ? this.#paceBefore : (this.#bytes * 1000) / elapsedMs;
+  }
+
+  measure(occupancy: number): void {
+    if (this.#startedAt !== null) {
+      if (performance.now() - this.#startedAt < paceCheckMs) return;
+      if (!this.#raw.complete && !this.#wasPaused)
+        this.#judge(paceBytesMin(this.#othersWait() ? 1 : occupancy));
+      this.#paceBefore = this.pace ?? Number.POSITIVE_INFINITY;
+    }
+    this.#startedAt = performance.now();
+    this.#bytesAtStart = this.#raw.socket.bytesRead;
+    this.#wasPaused = this.#raw.isPaused();
+  }
+
+  #judge(bytesMin: number): void {
+    if (this.#bytes < bytesMin)
+      this.#abort.abort(this.#bytes < bytesMinWhenIdle ? tooSlow() : tooSlowNow(bytesMin));
+  }
+
+  makeRoom(): void {
+    this.#abort.abort(crowdedOut());
+  }
+
+  stop(): void {
+    this.#raw.off('pause', this.#onPause);
+  }
+
+  get #bytes(): number {
+    return this.#raw.socket.bytesRead - this.#bytesAtStart;
+  }
 }
 
 const tooSlow = () =>
   new PakhusError(
     'VALIDATION_ERROR',
-    `The upload is too slow: send at least ${paceBytesMin} bytes every ${paceCheckMs / 1000} s`,
+    `The upload is too slow: send at least ${bytesMinWhenIdle} bytes every ${paceCheckMs / 1000} s`,
     {
       details: { issues: [{ path: 'body', message: 'arrives too slowly', code: 'time' }] },
     },
+  );
+
+// These are no fault of the request, which would have gone through at another time: a client should send it again.
+const retryAfterSeconds = 10;
+
+const tooSlowNow = (bytesMin: number) =>
+  outage(
+    'capacity',
+    `There are many uploads, and this one is slow: send at least ${bytesMin} bytes every ${paceCheckMs / 1000} s, or try again later`,
+    undefined,
+    retryAfterSeconds,
+  );
+
+const crowdedOut = () =>
+  outage(
+    'capacity',
+    'Others wait, and this was the slowest upload of whoever has the most under way: send it again, fewer at a time',
+    undefined,
+    retryAfterSeconds,
   );

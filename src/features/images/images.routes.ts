@@ -77,7 +77,7 @@ ${formRules}`,
         status: 202,
         body: Type.Object({ job_id: Uuid, file_id: Uuid, status: Choice(['pending']) }),
       },
-      errors: ['STORAGE_LIMIT_EXCEEDED', 'FILE_TOO_LARGE', 'MIME_NOT_ALLOWED'],
+      errors: ['STORAGE_LIMIT_EXCEEDED', 'FILE_TOO_LARGE', 'MIME_NOT_ALLOWED', 'OVER_QUOTA'],
     },
     async ({ deps, actor, user, call, audit }) => {
       const jobId = newId();

@@ -81,7 +81,7 @@ export const planRoutes = [
       path: '/project/plans/:planId',
       summary: 'Change a plan',
       description:
-        'Only the fields that are given change; null clears description, storageLimit and allowedMimes.',
+        'Only the fields that are given change; null clears description, storageLimit and allowedMimes, and brings maxFiles and maxSpaces back to the usual bounds.',
       access: { actors: ['project'] },
       audit: 'plan.update',
       params,

@@ -61,10 +61,7 @@ export async function createPlan(
   input: NewPlanInput,
   audit: AuditStamp,
 ): Promise<PlanFacts> {
-  const values = valuesOf(
-    { name: '', description: null, storage_limit: null, max_file_size: 0, allowed_mimes: [] },
-    input,
-  );
+  const values = valuesOf(emptyPlan, input);
   return projectTransaction(deps, projectId, async (tx) => {
     await lockProject(tx, projectId);
     const [row] = await tx.query<PlanRow>(insertPlan(projectId, values));
@@ -139,6 +136,16 @@ const followed = () =>
     'Users without a plan of their own follow this one, the default: make another plan the default first',
   );
 
+const emptyPlan: PlanValues = {
+  name: '',
+  description: null,
+  storage_limit: null,
+  max_file_size: 0,
+  allowed_mimes: [],
+  max_files: null,
+  max_spaces: null,
+};
+
 /** The values in force after `input`; what it does not name stays. */
 function valuesOf(before: PlanValues, input: PlanChangeInput): PlanValues {
   return {
@@ -150,6 +157,8 @@ function valuesOf(before: PlanValues, input: PlanChangeInput): PlanValues {
       input.allowedMimes === undefined
         ? before.allowed_mimes
         : (input.allowedMimes ?? []).map((mime) => mime.toLowerCase()),
+    max_files: input.maxFiles === undefined ? before.max_files : input.maxFiles,
+    max_spaces: input.maxSpaces === undefined ? before.max_spaces : input.maxSpaces,
   };
 }
 
@@ -160,6 +169,8 @@ const factsOf = (row: PlanRow): PlanFacts => ({
   storageLimit: row.storage_limit,
   maxFileSize: row.max_file_size,
   allowedMimes: row.allowed_mimes,
+  maxFiles: row.max_files,
+  maxSpaces: row.max_spaces,
   isDefault: row.is_default,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

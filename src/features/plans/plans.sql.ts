@@ -9,6 +9,8 @@ export interface PlanRow {
   readonly storage_limit: number | null;
   readonly max_file_size: number;
   readonly allowed_mimes: string[];
+  readonly max_files: number | null;
+  readonly max_spaces: number | null;
   readonly is_default: boolean;
   readonly created_at: string;
   readonly updated_at: string;
@@ -16,10 +18,11 @@ export interface PlanRow {
 
 export type PlanValues = Pick<
   PlanRow,
-  'name' | 'description' | 'storage_limit' | 'max_file_size' | 'allowed_mimes'
+  'name' | 'description' | 'storage_limit' | 'max_file_size' | 'allowed_mimes' | 'max_files' | 'max_spaces'
 >;
 
-const columns = sql`id, name, description, storage_limit, max_file_size, allowed_mimes, is_default, created_at, updated_at`;
+const columns = sql`id, name, description, storage_limit, max_file_size, allowed_mimes, max_files, max_spaces, is_default,
+  created_at, updated_at`;
 
 export const listPlans = (projectId: string, after: Sql, page: PageRequest): Sql =>
   newestFirst(sql`select ${columns} from plans where project_id = ${projectId}${after}`, page);
@@ -32,14 +35,16 @@ export const listPlansInForce = (projectId: string, planIds: readonly string[]):
   select ${columns} from plans where project_id = ${projectId} and (id = any(${planIds}::uuid[]) or is_default)`;
 
 export const insertPlan = (projectId: string, plan: PlanValues): Sql => sql`
-  insert into plans (project_id, name, description, storage_limit, max_file_size, allowed_mimes, is_default)
+  insert into plans (project_id, name, description, storage_limit, max_file_size, allowed_mimes, max_files, max_spaces,
+    is_default)
   values (${projectId}, ${plan.name}, ${plan.description}, ${plan.storage_limit}, ${plan.max_file_size},
-    ${plan.allowed_mimes}, not exists (select from plans where project_id = ${projectId}))
+    ${plan.allowed_mimes}, ${plan.max_files}, ${plan.max_spaces}, not exists (select from plans where project_id = ${projectId}))
   returning ${columns}`;
 
 export const updatePlan = (projectId: string, planId: string, plan: PlanValues): Sql => sql`
   update plans set name = ${plan.name}, description = ${plan.description}, storage_limit = ${plan.storage_limit},
-    max_file_size = ${plan.max_file_size}, allowed_mimes = ${plan.allowed_mimes}, updated_at = now()
+    max_file_size = ${plan.max_file_size}, allowed_mimes = ${plan.allowed_mimes}, max_files = ${plan.max_files},
+    max_spaces = ${plan.max_spaces}, updated_at = now()
   where project_id = ${projectId} and id = ${planId} returning ${columns}`;
 
 export const deletePlan = (projectId: string, planId: string): Sql => sql`

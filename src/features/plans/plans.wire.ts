@@ -1,6 +1,6 @@
 // Plans as HTTP shows them.
 import { type Static, Type } from 'typebox';
-import type { PlanFacts } from '../../contract/subject.ts';
+import { type PlanFacts, usualMax } from '../../contract/subject.ts';
 import { Bytes, Name, Named, Nullable, resourceFields } from '../../contract/wire.ts';
 
 const AllowedMimes = Type.Array(
@@ -18,6 +18,13 @@ const AllowedMimes = Type.Array(
 const Description = Type.String({ maxLength: 2000, examples: ['For small teams'] });
 const StorageLimit = Bytes('What one user may store; unlimited when absent or null.');
 const MaxFileSize = Bytes('The largest single file.');
+const Max = (description: string, usual: number) =>
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description, examples: [usual] });
+const MaxFiles = Max(`Files that one user may have; ${usualMax.files} when absent or null.`, usualMax.files);
+const MaxSpaces = Max(
+  `Spaces that one user may have; ${usualMax.spaces} when absent or null.`,
+  usualMax.spaces,
+);
 
 export const PlanView = Named('Plan', {
   ...resourceFields,
@@ -26,6 +33,8 @@ export const PlanView = Named('Plan', {
   storageLimit: Nullable(StorageLimit),
   maxFileSize: MaxFileSize,
   allowedMimes: AllowedMimes,
+  maxFiles: Nullable(MaxFiles),
+  maxSpaces: Nullable(MaxSpaces),
   is_default: Type.Boolean({ examples: [true] }),
 });
 
@@ -35,6 +44,8 @@ export const NewPlan = Named('NewPlan', {
   storageLimit: Type.Optional(Nullable(StorageLimit)),
   maxFileSize: MaxFileSize,
   allowedMimes: Type.Optional(Nullable(AllowedMimes)),
+  maxFiles: Type.Optional(Nullable(MaxFiles)),
+  maxSpaces: Type.Optional(Nullable(MaxSpaces)),
 });
 
 export const PlanChange = Type.Partial(NewPlan, { 'x-name': 'PlanChange' });
@@ -49,6 +60,8 @@ export const viewPlan = (plan: PlanFacts): Static<typeof PlanView> => ({
   storageLimit: plan.storageLimit,
   maxFileSize: plan.maxFileSize,
   allowedMimes: [...plan.allowedMimes],
+  maxFiles: plan.maxFiles,
+  maxSpaces: plan.maxSpaces,
   is_default: plan.isDefault,
   created_at: plan.createdAt,
   updated_at: plan.updatedAt,

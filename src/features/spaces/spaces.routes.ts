@@ -50,7 +50,7 @@ export const spaceRoutes = [
       audit: 'space.create',
       body: NewSpace,
       returns: { status: 201, body: oneSpace },
-      errors: ['CONFLICT'],
+      errors: ['CONFLICT', 'OVER_QUOTA'],
     },
     async ({ deps, actor, user, body, audit }) => ({
       space: viewSpace(await createSpace(deps, actor, user.id, body, audit)),

@@ -10,8 +10,9 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
 import { projectTransaction, readPage } from '../../contract/project-work.ts';
-import { spaceNotFound } from '../../contract/refusals.ts';
+import { spaceNotFound, tooMany } from '../../contract/refusals.ts';
 import { isWithin, type Scope, withoutRepeats } from '../../contract/scope.ts';
+import { usualMax } from '../../contract/subject.ts';
 import { countUse } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
@@ -21,6 +22,7 @@ import { turnOfSpaces } from '../../platform/passwords.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { lockOwner } from '../users/users.service.ts';
 import {
+  countSpaces,
   deleteSpace,
   endSpaceSession,
   findSpace,
@@ -77,12 +79,20 @@ export async function createSpace(
   const password = input.password === undefined ? null : await hashedFor(deps, actor, input.password);
   return projectTransaction(deps, actor.projectId, async (tx) => {
     await lockOwner(tx, actor.projectId, userId);
+    await refuseTooMany(tx, actor.projectId, userId);
     const statement = insertSpace(actor.projectId, userId, input.external_id, values, password);
     const [row] = await tx.query<SpaceRow>(statement).catch(explainConflict);
     const space = row as SpaceRow;
     await recordAudit(tx, audit, about(space, { new: { external_id: input.external_id, ...values } }));
     return space;
   });
+}
+
+/** After the owner is locked: of spaces that are made at once, each counts those before it. */
+async function refuseTooMany(tx: Transaction, projectId: string, userId: string): Promise<void> {
+  const [counted] = await tx.query<{ spaces: number; max: number | null }>(countSpaces(projectId, userId));
+  const max = counted?.max ?? usualMax.spaces;
+  if ((counted?.spaces ?? 0) >= max) throw tooMany('spaces', 'maxSpaces', max);
 }
 
 export async function changeSpace(

@@ -55,6 +55,15 @@ export const lockSpace = (projectId: string, userId: string, spaceId: string): S
   select ${columns}, password_scopes from spaces
   where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId} for no key update`;
 
+/** Exact while the user is locked. */
+export const countSpaces = (projectId: string, userId: string): Sql => sql`
+  select p.max_spaces as max,
+    (select count(*)::int from spaces where project_id = ${projectId} and user_id = ${userId}) as spaces
+  from users u
+  left join plans p on p.project_id = ${projectId} and p.id = coalesce(u.plan_id,
+    (select d.id from plans d where d.project_id = ${projectId} and d.is_default))
+  where u.project_id = ${projectId} and u.id = ${userId}`;
+
 export const insertSpace = (
   projectId: string,
   userId: string,

@@ -1,5 +1,17 @@
 // What only the disk store can get wrong: its layout, its durability steps and a disk that fails.
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -12,13 +24,15 @@ const unavailable = { code: 'STORAGE_UNAVAILABLE', details: { part: 'storage' } 
 const body = Buffer.from('hello');
 const long = () => Readable.from([Buffer.alloc(2 << 20), Buffer.alloc(2 << 20)]);
 
+const options = { signingSecret: 'secret', urlPath: '/o', clock: () => 1_000_000 };
+
 describe('disk store', () => {
   let root: string;
   let store: ObjectStore;
 
   beforeEach(async () => {
     root = path.join(await mkdtemp(path.join(tmpdir(), 'pakhus-disk-')), 'objects');
-    store = createDiskStore({ root, signingSecret: 'secret', urlPath: '/o', clock: () => 1_000_000 });
+    store = createDiskStore({ ...options, root });
   });
   afterEach(() => rm(path.dirname(root), { recursive: true }));
 
@@ -37,6 +51,32 @@ describe('disk store', () => {
     expect(await readFile(file, 'utf8')).toBe('hello');
     expect((await stat(file)).mode & 0o444).toBe(0o444);
     expect(await readdir(path.join(root, 'public/project'))).toEqual(['deep']);
+  });
+
+  it('refuses to write below the floor of free space, also in the middle of a stream, and leaves nothing', async () => {
+    const folder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+    const home = await mkdtemp(path.join(folder, 'pakhus-disk-'));
+    try {
+      const { bavail, bsize } = await statfs(home);
+      const small = createDiskStore({ ...options, root: home, freeBytesMin: bavail * bsize - (8 << 20) });
+      let read = 0;
+      const endless = new Readable({
+        read() {
+          read += 1 << 20;
+          this.push(Buffer.alloc(1 << 20));
+        },
+      });
+      await expect(small.put('private', 'p/f', endless, meta)).rejects.toMatchObject(unavailable);
+      expect(read).toBeLessThan(64 << 20);
+      await expect(small.put('private', 'p/g', Buffer.alloc(9 << 20), meta)).rejects.toMatchObject({
+        ...unavailable,
+        headers: { 'retry-after': 30 },
+      });
+      expect(await readdir(path.join(home, 'tmp'))).toEqual([]);
+      expect(await small.head('private', 'p/f')).toBeNull();
+    } finally {
+      await rm(home, { recursive: true });
+    }
   });
 
   it.each([undefined, { start: 1, end: (4 << 20) - 2 }])(

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { joined, lengthOf } from '../../kernel/bytes.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
+import { createDiskSpace } from './disk-space.ts';
 import { createDownloadSigner } from './disk-url.ts';
 import { assertKey, assertRange, isKey } from './object-key.ts';
 import type { ObjectInfo, ObjectStore, Shelf } from './object-store.ts';
@@ -19,6 +20,8 @@ export interface DiskStoreOptions {
   /** Where the service serves signed URLs, e.g. '/api/v1/objects'. */
   readonly urlPath: string;
   readonly clock: () => number;
+  /** Free space that is left to others; null means 1 GiB, but at most 5 % of the disk. */
+  readonly freeBytesMin?: number | null;
 }
 
 // Callbacks made promises: half the CPU of FileHandle for a small file, and the wait stays off the event loop.
@@ -33,6 +36,8 @@ const { O_CREAT, O_DIRECTORY, O_DSYNC, O_EXCL, O_RDONLY, O_WRONLY } = fs.constan
 const createFlags = O_WRONLY | O_CREAT | O_EXCL;
 /** A body of at most this size is written in one go. */
 const pieceBytes = 1 << 19;
+/** The free space is looked at once for so much of a stream: little, since every upload may have so much to spare. */
+const reservedBytes = 1 << 20;
 /** A reader that does not take its bytes holds two reads: the more readers there are, the less each reads at a time. */
 const readBytes = { inAll: 32 << 20, most: 256 << 10, least: 16 << 10 };
 const knownFoldersMax = 100_000;
@@ -87,6 +92,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
   // before it crashed, is not in here, so that its parents are synced once more.
   const known = new Set<string>();
   const sync = createFolderSync();
+  const space = createDiskSpace(root, options.freeBytesMin ?? null);
   const signer = createDownloadSigner(options.signingSecret);
 
   const shardPath = (shard: string): string => `${shelves.private}/${shard}`;
@@ -181,7 +187,10 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     if (reader.ended) return guard('put', () => putBuffer(target, joined(first), signal));
     let bodyError: { readonly error: unknown } | undefined;
     const fill = async (fd: number) => {
+      let reserved = 0;
       for (let piece = first; piece.length > 0; ) {
+        if (reserved <= 0) await space.reserve(reservedBytes);
+        reserved = (reserved > 0 ? reserved : reservedBytes) - lengthOf(piece);
         await writePieces(fd, piece);
         piece = await reader.gather(pieceBytes).catch((error: unknown) => {
           bodyError = { error };
@@ -199,7 +208,11 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
 
   // O_DSYNC makes the write itself durable: one call less than write and fdatasync.
   function putBuffer(target: Place, body: Buffer, signal?: AbortSignal): Promise<void> {
-    return writeObject(target, createFlags | O_DSYNC, (fd) => writeAll(fd, body), signal);
+    const fill = async (fd: number) => {
+      await space.reserve(body.length);
+      await writeAll(fd, body);
+    };
+    return writeObject(target, createFlags | O_DSYNC, fill, signal);
   }
 
   /** What is absent together with the whole folder, as on a disk that is not mounted, is neither gone nor deleted. */
@@ -226,6 +239,7 @@ export function createDiskStore(options: DiskStoreOptions): ObjectStore {
     } catch (error) {
       if (isAbsent(error)) throw notFound();
       // No hard links here, or too many on this file: a copy takes room, but is as good.
+      await space.reserve((await stat(source)).size);
       await copyFile(source, temp, fs.constants.COPYFILE_EXCL);
       const fd = await openFd(temp, O_RDONLY);
       await fsyncFd(fd).finally(() => closeQuietly(fd));

@@ -16,6 +16,8 @@ export interface PartMemoryOptions {
   readonly slabBytes: number;
   readonly bytesMax: number;
   readonly waitMaxMs: number;
+  /** Called while somebody has to wait: somebody else may be made to give some back. */
+  readonly onShortage?: (() => void) | undefined;
 }
 
 /** An eighth stays allocated while nobody uploads; otherwise as much as is lent, which comes and goes with every part. */
@@ -24,11 +26,11 @@ const idleShare = 1 / 8;
 /** A quarter is out of reach for any one owner, however slowly it sends. */
 const shareOfOne = 0.75;
 
-export function createPartMemory({ slabBytes, bytesMax, waitMaxMs }: PartMemoryOptions): PartMemory {
+export function createPartMemory({ slabBytes, bytesMax, ...waits }: PartMemoryOptions): PartMemory {
   const places = Math.floor(bytesMax / slabBytes);
   const placesOfOne = Math.ceil(places * shareOfOne);
   const idleMax = Math.ceil(places * idleShare);
-  const admission = createAdmission('uploads', { places, placesOfOne, waitMaxMs });
+  const admission = createAdmission('uploads', { places, placesOfOne, ...waits });
   const idle: Buffer[] = [];
   let lent = 0;
   return {

@@ -32,6 +32,8 @@ export interface S3StoreOptions extends S3ClientOptions {
   /** Bounds what all streamed uploads together hold in memory. */
   readonly memoryBytesMax?: number;
   readonly memoryWaitMaxMs?: number;
+  /** Called while an upload waits for memory that others hold. */
+  readonly onShortage?: (() => void) | undefined;
   /** Completing and copying may take the server long before it says a word. */
   readonly thinkTimeoutMs?: number;
   /** The time that is spent on ending a multipart upload that failed. The sweep gets the rest. */
@@ -58,7 +60,12 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   } = options;
   const client = createS3Client(options);
   const multipart = createMultipart(client, { thinkTimeoutMs, abortTimeoutMs, copyPartBytes });
-  const memory = createPartMemory({ slabBytes, bytesMax: memoryBytesMax, waitMaxMs: memoryWaitMaxMs });
+  const memory = createPartMemory({
+    slabBytes,
+    bytesMax: memoryBytesMax,
+    waitMaxMs: memoryWaitMaxMs,
+    onShortage: options.onShortage,
+  });
   const bucketOf: Record<Shelf, string> = {
     private: options.bucket,
     public: options.publicBucket ?? options.bucket,
