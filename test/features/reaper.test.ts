@@ -155,7 +155,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await query(`select from files where id = '${fileId}' for update`);
       const reaping = reapNow();
       await until('the reaper waits', () => isSomebodyWaiting(service.databaseUrl));
-      await query(`delete from files where id = '${fileId}'; update users set used_bytes = 0
+      await query(`delete from files where id = '${fileId}'; update users set used_bytes = 0, file_count = 0
         where project_id = '${id}'; commit`);
       await reaping;
     });
