@@ -15,6 +15,12 @@ export function cpuMsOf(pid) {
   return (Number(fields[11]) + Number(fields[12])) * msPerTick;
 }
 
+/** Time on CPU of the main thread alone, which runs the event loop; NaN where there is no /proc. */
+export function mainThreadMsOf(pid) {
+  if (process.platform !== 'linux') return Number.NaN;
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+}
+
 export const machine = () => ({
   cpu: cpus()[0]?.model.trim() ?? 'unknown',
   cores: cpus().length,

@@ -7,9 +7,16 @@ const chunksFree = 4_096;
 /** Beyond those, chunks have to hold this much on average. */
 const averageBytesMin = 256;
 
+const isChunked = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined;
+
+/** Of a request that is answered before its body was read: Node would read on by itself, past the meter. */
+export function keepMetering(request: IncomingMessage): void {
+  if (!request.complete && isChunked(request)) request.resume();
+}
+
 /** Calls `refuse`, once, as soon as a chunked body is cut too small; what still comes of it is dropped. */
 export function meterChunks(request: IncomingMessage, refuse: () => void): void {
-  if (request.headers['transfer-encoding'] === undefined) return;
+  if (!isChunked(request)) return;
   const push = request.push.bind(request);
   let chunks = 0;
   let bytes = 0;

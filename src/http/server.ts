@@ -7,7 +7,7 @@ import { createIdentify, type Identify } from '../features/credentials/credentia
 import { newId } from '../kernel/id.ts';
 import { createAdmission } from '../platform/admission.ts';
 import { createBookkeeping, pathOf } from './bookkeeping.ts';
-import { meterChunks } from './chunk-meter.ts';
+import { keepMetering, meterChunks } from './chunk-meter.ts';
 import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
 import {
   envelopeOf,
@@ -108,6 +108,7 @@ export function createHttpServer(deps: Deps): HttpServer {
   instance.addHook('onSend', (request, reply, _payload, done) => {
     // Also on answers to requests that came before the stop: an idle connection is hung up on.
     if (draining) reply.header('connection', 'close');
+    keepMetering(request.raw);
     books.answer(request, reply);
     deps.counters.whenSent(done);
   });

@@ -2,7 +2,7 @@
 // opinion on what a form means.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FormParser, headBytesMax } from './form-parser.ts';
+import { FormParser, headBytesMax, headsBytesMax } from './form-parser.ts';
 import { MalformedForm, type PartHead } from './part-head.ts';
 
 const boundary = '--x-form';
@@ -189,6 +189,13 @@ describe('the head of a part', () => {
     expect(read([form(part(filled, ''))])).toMatchObject([{ name: 'a' }]);
     expect(() => read([form(part(`${filled}x`, ''))])).toThrow(/head of a part is longer/);
     expect(() => read(cut(form(part(`${filled}x`, '')), 1000))).toThrow(/head of a part is longer/);
+  });
+
+  test('the heads of all parts are bounded together', () => {
+    const tall = () => part('Content-Disposition: form-data; name="a"; x='.padEnd(headBytesMax, 'x'), 'v');
+    const fitting = Array.from({ length: headsBytesMax / headBytesMax }, tall);
+    expect(read([form(...fitting)])).toHaveLength(4);
+    expect(() => read([form(...fitting, field('b', 'v'))])).toThrow(MalformedForm);
   });
 
   test('quotes and semicolons without end are one part, with the name that stands before them or none', () => {

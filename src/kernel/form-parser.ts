@@ -13,6 +13,8 @@ export interface PartSink {
 export const dropped: PartSink = { write: () => undefined, end: () => undefined };
 
 export const headBytesMax = 16 * 1024;
+/** Of all parts together. Reading a head costs far more than reading what follows it. */
+export const headsBytesMax = 64 * 1024;
 /** What may stand between a delimiter and the end of its line. */
 const paddingMax = 256;
 
@@ -30,6 +32,7 @@ export class FormParser {
   /** What is before the first delimiter is not part of the form. */
   #sink = dropped;
   #held: Buffer = nothing;
+  #headsBytes = 0;
 
   constructor(boundary: string, openPart: (head: PartHead) => PartSink) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
@@ -133,6 +136,9 @@ export class FormParser {
     if (bytes[at] === lineEnd[0] && bytes[at + 1] === lineEnd[1])
       throw new MalformedForm('a part has no headers');
     if (end < 0) return this.#hold(bytes, at);
+    this.#headsBytes += end - at;
+    if (this.#headsBytes > headsBytesMax)
+      throw new MalformedForm(`the heads of its parts are longer than ${headsBytesMax} bytes together`);
     this.#sink = this.#openPart(readPartHead(bytes.toString('utf8', at, end)));
     this.#state = 'first bytes';
     return end + lineEnd.length;

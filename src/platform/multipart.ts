@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { joined } from '../kernel/bytes.ts';
 import { invalid, PakhusError } from '../kernel/error.ts';
-import { dropped, FormParser, headBytesMax, type PartSink } from '../kernel/form-parser.ts';
+import { dropped, FormParser, headsBytesMax, type PartSink } from '../kernel/form-parser.ts';
 import { decodeText, MalformedForm, type PartHead, parametersOf } from '../kernel/part-head.ts';
 import { SmallChunks } from '../kernel/small-chunks.ts';
 
@@ -22,7 +22,7 @@ export const droppedBytesMax = 16 * 1024 * 1024;
 const boundaryLengthMax = 70;
 
 /** All that a form may hold beside its file. */
-export const formBytesMax = fieldsBytesMax + (fieldsMax + 1) * headBytesMax;
+export const formBytesMax = fieldsBytesMax + headsBytesMax;
 
 export interface FormShape {
   /** The name of the part that holds the file. */

@@ -96,18 +96,20 @@ export function openPool(deps: PoolDeps): Pool {
     patience === 'request' ? timing.writeMs : Number.POSITIVE_INFINITY;
 
   const query = async <Row>(statement: Sql, patience: Patience): Promise<Row[]> => {
+    // Waiting for a connection counts as well.
+    const endAt = Date.now() + waitMsFor(patience);
     const lent = await lend(patience);
     const answer = send<Row>(lent, statement);
     giveBackAfter(lent, answer);
-    return answerWithin(silence, waitMsFor(patience), answer);
+    return answerWithin(silence, endAt - Date.now(), answer);
   };
 
   const transaction = async <Result>(
     work: (query: Query) => Promise<Result>,
     patience: Patience,
   ): Promise<Result> => {
-    const lent = await lend(patience);
     const endAt = Date.now() + waitMsFor(patience);
+    const lent = await lend(patience);
     const within = <Row>(statement: Sql) =>
       answerWithin(silence, endAt - Date.now(), send<Row>(lent, statement));
     let result: Result;
