@@ -31,7 +31,8 @@ import { contentTypeOf, formOf, upload } from '../support/uploads.ts';
 const redisUrl = process.env.TEST_REDIS_URL;
 if (!redisUrl) console.log('SKIPPED limits of several instances: TEST_REDIS_URL is not set');
 
-test('stop: a request that is on its way over a connection kept alive is answered, as its last one', async () => {
+/** A connection to a service of its own, with what has been received over it since `forget`. */
+async function connected() {
   const service = await startTestPakhus();
   const { hostname, port } = new URL(service.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -39,41 +40,47 @@ test('stop: a request that is on its way over a connection kept alive is answere
   socket.on('data', (piece) => {
     received += piece.toString();
   });
-  const ended = once(socket, 'close');
-  const ask = () => socket.write(`GET /api/v1/health HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+  return {
+    service,
+    socket,
+    host: hostname,
+    ended: once(socket, 'close'),
+    received: () => received,
+    forget: () => {
+      received = '';
+    },
+  };
+}
+
+test('stop: a request that is on its way over a connection kept alive is answered, as its last one', async () => {
+  const { service, socket, host, ended, received, forget } = await connected();
+  const ask = () => socket.write(`GET /api/v1/health HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
   ask();
-  await until('the first answer', async () => received.includes('"version"'));
-  expect(received.toLowerCase()).toContain('connection: keep-alive');
-  received = '';
+  await until('the first answer', async () => received().includes('"version"'));
+  expect(received().toLowerCase()).toContain('connection: keep-alive');
+  forget();
   const stopped = service.stop();
   ask();
   await ended;
   await stopped;
-  expect(received).toMatch(/^HTTP\/1\.1 200 /);
-  expect(received.toLowerCase()).toContain('connection: close');
+  expect(received()).toMatch(/^HTTP\/1\.1 200 /);
+  expect(received().toLowerCase()).toContain('connection: close');
 });
 
 test('stop: a request that was already under way is told that its connection ends with the answer', async () => {
-  const service = await startTestPakhus();
-  const { hostname, port } = new URL(service.baseUrl);
-  const socket = connect(Number(port), hostname);
-  let received = '';
-  socket.on('data', (piece) => {
-    received += piece.toString();
-  });
-  const ended = once(socket, 'close');
+  const { service, socket, host, ended, received, forget } = await connected();
   const body = '{"email":"a@b.example"}';
   socket.write(
-    `POST /api/v1/auth/login HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    `POST /api/v1/auth/login HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
   );
-  await until('its body is asked for', async () => received.includes('100 Continue'));
-  received = '';
+  await until('its body is asked for', async () => received().includes('100 Continue'));
+  forget();
   const stopped = service.stop();
   socket.write(body);
   await ended;
   await stopped;
-  expect(received).toMatch(/^HTTP\/1\.1 422 /);
-  expect(received.toLowerCase()).toContain('connection: close');
+  expect(received()).toMatch(/^HTTP\/1\.1 422 /);
+  expect(received().toLowerCase()).toContain('connection: close');
 });
 
 for (const choice of storesFor('instances')) {
