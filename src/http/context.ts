@@ -16,11 +16,15 @@ import { cookieOf, deviceCookie, deviceCookieName, sessionCookie } from './crede
 export const addressOf = (deps: Deps, request: FastifyRequest): string =>
   clientAddress(request.headers, request.socket.remoteAddress, deps.settings.TRUST_PROXY_HOPS);
 
-/** The socket's own network where the headers in front of it are not to be trusted, then the client's address. */
+/**
+ * The socket's own network where the headers in front of it are not to be trusted, then the client's address. Whoever
+ * claims no other address than that of its socket goes before those that do: the login limiter lets few of them through.
+ */
 export function addressesOf(deps: Deps, request: FastifyRequest): readonly [string, ...string[]] {
   const address = addressOf(deps, request);
   if (deps.settings.TRUST_PROXY_HOPS !== null) return [networkOf(address)];
-  return [networkOf(request.socket.remoteAddress ?? 'unknown'), address];
+  const own = request.socket.remoteAddress ?? 'unknown';
+  return address === own ? [networkOf(own)] : [networkOf(own), address];
 }
 
 export const deviceOf = (deps: Deps, { headers }: FastifyRequest): Device | null => {

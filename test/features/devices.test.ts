@@ -119,6 +119,15 @@ describe('a flood of guesses', () => {
     }
   });
 
+  test('lets whoever claims no address go next, also over the same connection address', async () => {
+    const { email, password } = await createTenant(service.api, admin);
+    const strangers = await flood(count, randomAddress);
+    const reply = await service.api.post('/auth/login', undefined, { email, password });
+    expect(reply.status).toBe(200);
+    expect(strangers.answered).toBeLessThan(count / 2);
+    await strangers.done;
+  });
+
   test('lets other claimed addresses of the same connection address take turns with it', async () => {
     const { email, password } = await createTenant(service.api, admin);
     const claimed = Array.from({ length: places * 4 }, randomAddress);
