@@ -7,7 +7,7 @@ import { outage, PakhusError } from '../../kernel/error.ts';
 import { encodeRfc3986 } from '../../kernel/percent.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { assertKey, assertRange } from './object-key.ts';
-import type { ObjectMeta, ObjectStore, Shelf } from './object-store.ts';
+import type { ObjectInfo, ObjectMeta, ObjectStore, Shelf } from './object-store.ts';
 import { createPartMemory } from './part-memory.ts';
 import {
   createS3Client,
@@ -17,10 +17,21 @@ import {
   type S3Call,
   type S3ClientOptions,
   S3Fault,
+  type S3Reply,
 } from './s3-client.ts';
 import { headersOf, infoOf } from './s3-headers.ts';
 import { partBytesFor, presignSecondsMax } from './s3-limits.ts';
 import { type Address, copySource, createMultipart, type OpenUpload } from './s3-multipart.ts';
+import {
+  isBucket,
+  isCopied,
+  isDeleted,
+  isDeletedMany,
+  isObject,
+  isObjectList,
+  isObjectPart,
+  isStored,
+} from './s3-replies.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
 export interface S3StoreOptions extends S3ClientOptions {
@@ -81,7 +92,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     signal?: AbortSignal,
   ): Promise<void> {
     const headers = { ...headersOf(meta), 'content-md5': digest.toString('base64') };
-    await client.send({ method: 'PUT', ...at, headers, body, signal });
+    await client.send({ method: 'PUT', ...at, headers, body, signal, isAnswer: isStored });
   }
 
   async function putStream(
@@ -140,12 +151,15 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     }
   }
 
+  const infoAt = async (at: Address): Promise<ObjectInfo> =>
+    infoOf((await client.send({ method: 'HEAD', ...at, isAnswer: isObject })).headers);
+
   async function copyWhole(source: Address, target: Address): Promise<void> {
     await client.send({
       method: 'PUT',
       ...target,
       headers: { 'x-amz-copy-source': copySource(source) },
-      mayFailInside: true,
+      isAnswer: isCopied,
       idleTimeoutMs: thinkTimeoutMs,
     });
   }
@@ -159,9 +173,8 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       query: [['delete', '']],
       headers: { 'content-type': 'application/xml', 'content-md5': md5(body).toString('base64') },
       body: [body],
+      isAnswer: isDeletedMany,
     });
-    if (!reply.text.includes('DeleteResult'))
-      throw outage('storage', 'The object store did not say what it deleted');
     return blocksOf(reply.text, 'Error')
       .filter((error) => textOf(error, 'Code') !== 'NoSuchKey')
       .map((error) => textOf(error, 'Key') ?? '');
@@ -175,7 +188,9 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         ['prefix', prefix],
       ];
       if (after !== undefined) query.push(['continuation-token', after]);
-      const { text } = await guard('list', () => client.send({ method: 'GET', bucket, query }));
+      const { text } = await guard('list', () =>
+        client.send({ method: 'GET', bucket, query, isAnswer: isObjectList }),
+      );
       for (const block of blocksOf(text, 'Contents')) yield decodeListedKey(textOf(block, 'Key') ?? '');
       after = textOf(text, 'NextContinuationToken');
       more = textOf(text, 'IsTruncated') === 'true' && after !== undefined;
@@ -215,7 +230,9 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
             ...(range?.etag !== undefined && { 'if-match': range.etag }),
           };
           try {
-            const call: S3Call = { method: 'GET', ...addressOf(shelf, key), headers, signal };
+            const isAnswer = (reply: S3Reply) =>
+              range ? isObjectPart(reply, range.start, range.end - range.start + 1) : isObject(reply);
+            const call: S3Call = { method: 'GET', ...addressOf(shelf, key), headers, signal, isAnswer };
             return new GuardedBody(await client.open(call), signal);
           } catch (error) {
             if (error instanceof S3Fault && error.status === 416) return Readable.from([]);
@@ -229,7 +246,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     head: (shelf, key) =>
       guard('head', async () => {
         try {
-          return infoOf((await client.send({ method: 'HEAD', ...addressOf(shelf, key) })).headers);
+          return await infoAt(addressOf(shelf, key));
         } catch (error) {
           if (isAbsent(error)) return null;
           throw error;
@@ -239,7 +256,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     delete: (shelf, key) =>
       guard('delete', async () => {
         try {
-          await client.send({ method: 'DELETE', ...addressOf(shelf, key) });
+          await client.send({ method: 'DELETE', ...addressOf(shelf, key), isAnswer: isDeleted });
         } catch (error) {
           if (!isAbsent(error)) throw error;
         }
@@ -260,9 +277,12 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         const source = addressOf(from, key);
         const target = addressOf(to, key);
         try {
-          const info = infoOf((await client.send({ method: 'HEAD', ...source })).headers);
+          const info = await infoAt(source);
           if (info.bytes > copyPartBytes) await multipart.copyParts(source, target, info);
           else await copyWhole(source, target);
+          // The source may be deleted because of this copy, so it has to be seen first.
+          if ((await infoAt(target)).bytes !== info.bytes)
+            throw outage('storage', 'The object store made a copy that is not whole');
         } catch (error) {
           if (isAbsent(error)) throw notFound();
           throw error;
@@ -296,7 +316,8 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     async check() {
       for (const [bucket, variable] of variables) {
         try {
-          await client.send({ method: 'HEAD', bucket, triesMax: 2, idleTimeoutMs: checkTimeoutMs });
+          const limits = { triesMax: 2, idleTimeoutMs: checkTimeoutMs };
+          await client.send({ method: 'HEAD', bucket, ...limits, isAnswer: isBucket });
         } catch (error) {
           throw outage('storage', `${variable} "${bucket}" ${complaintOf(error)}`, error);
         }
