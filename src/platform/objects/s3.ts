@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { joined, lengthOf } from '../../kernel/bytes.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
+import { unknownMediaType } from '../../kernel/media-type.ts';
 import { encodeRfc3986 } from '../../kernel/percent.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { assertKey, assertRange } from './object-key.ts';
@@ -19,7 +20,7 @@ import {
   S3Fault,
   type S3Reply,
 } from './s3-client.ts';
-import { headersOf, infoOf } from './s3-headers.ts';
+import { headersOf, infoOf, isActive } from './s3-headers.ts';
 import { partBytesFor, presignSecondsMax } from './s3-limits.ts';
 import { type Address, copySource, createMultipart, type OpenUpload } from './s3-multipart.ts';
 import {
@@ -57,6 +58,7 @@ export interface S3StoreOptions extends S3ClientOptions {
 const startBytes = 64 << 10;
 const slabBytes = 256 << 10;
 const deletesMax = 1_000;
+const plainBytes = `response-content-type=${encodeRfc3986(unknownMediaType)}`;
 
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const {
@@ -154,11 +156,15 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const infoAt = async (at: Address): Promise<ObjectInfo> =>
     infoOf((await client.send({ method: 'HEAD', ...at, isAnswer: isObject })).headers);
 
-  async function copyWhole(source: Address, target: Address): Promise<void> {
+  async function copyWhole(source: Address, target: Address, info: ObjectInfo): Promise<void> {
+    // Otherwise a copy keeps the type of its source, which may be older than the rule about active content.
+    const renamed = isActive(info.contentType)
+      ? { 'x-amz-metadata-directive': 'REPLACE', ...headersOf(info) }
+      : {};
     await client.send({
       method: 'PUT',
       ...target,
-      headers: { 'x-amz-copy-source': copySource(source) },
+      headers: { 'x-amz-copy-source': copySource(source), ...renamed },
       isAnswer: isCopied,
       idleTimeoutMs: thinkTimeoutMs,
     });
@@ -279,7 +285,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         try {
           const info = await infoAt(source);
           if (info.bytes > copyPartBytes) await multipart.copyParts(source, target, info);
-          else await copyWhole(source, target);
+          else await copyWhole(source, target, info);
           // The source may be deleted because of this copy, so it has to be seen first.
           if ((await infoAt(target)).bytes !== info.bytes)
             throw outage('storage', 'The object store made a copy that is not whole');
@@ -289,11 +295,12 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         }
       }),
 
-    // The type is not signed: the object has its own, which is the right one also after it was compressed.
-    downloadUrl(shelf, key, { contentDisposition, expiresInSeconds }) {
+    // An inert type is not signed: the object has its own, which is the right one also after it was compressed.
+    downloadUrl(shelf, key, { contentType, contentDisposition, expiresInSeconds }) {
       if (expiresInSeconds > presignSecondsMax) throw new Error('S3 signs for at most 7 days');
       const { bucket } = addressOf(shelf, key);
-      const query = `response-content-disposition=${encodeRfc3986(contentDisposition)}`;
+      const disposition = `response-content-disposition=${encodeRfc3986(contentDisposition)}`;
+      const query = isActive(contentType) ? `${disposition}&${plainBytes}` : disposition;
       return client.presignGet(bucket, key, query, expiresInSeconds);
     },
 
