@@ -24,8 +24,11 @@ export async function startS3Sink() {
     }
     if (request.method === 'PUT' && uploadId) uploads.get(uploadId).bytes += bytes;
     else if (request.method === 'PUT') objects.set(key, { bytes });
-    else if (request.method === 'POST' && uploadId) objects.set(key, uploads.get(uploadId));
-    answer.setHeader('etag', '"sink"').end('<Result/>');
+    else if (request.method === 'POST' && uploadId) {
+      objects.set(key, uploads.get(uploadId));
+      return answer.end('<CompleteMultipartUploadResult/>');
+    }
+    answer.setHeader('etag', '"sink"').end();
   })
     .listen(0, '127.0.0.1')
     .unref();

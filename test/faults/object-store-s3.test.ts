@@ -98,6 +98,8 @@ function suite(at: S3Server): void {
     { name: 'a 429', fault: { kind: 'status', status: 429, code: 'TooManyRequests' } },
     { name: 'a 500 after the server did it', fault: { kind: 'storedThenStatus', status: 500 } },
     { name: 'a slow reply', fault: { kind: 'latency', ms: 150 } },
+    { name: 'a maintenance page', fault: { kind: 'page' } },
+    { name: 'a 404 that is a page', fault: { kind: 'page', status: 404 } },
   ];
 
   it.each(passing)('put of a small body survives $name, once', async ({ fault }) => {
@@ -173,6 +175,8 @@ function suite(at: S3Server): void {
     { name: 'silence', fault: { kind: 'hang' } },
     { name: '503', fault: { kind: 'status', status: 503, code: 'SlowDown' } },
     { name: 'lost replies', fault: { kind: 'storedThenLost' } },
+    { name: 'maintenance pages', fault: { kind: 'page' } },
+    { name: 'pages that say 404', fault: { kind: 'page', status: 404 } },
   ] as const;
 
   it.each(lasting)(

@@ -1,5 +1,6 @@
 // How files reach readers: public addresses, moves between the shelves, what a browser is told, and the
 // signed URLs of the disk store.
+import { PutBucketPolicyCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mover } from '../../src/features/files/files.jobs.ts';
@@ -7,12 +8,13 @@ import type { Reply } from '../support/api.ts';
 import { bytesOf, readAll, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
+import { picture } from '../support/image-files.ts';
 import { expectBalanced, never, objectsOf } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
-import { testS3Server } from '../support/s3-server.ts';
+import { type S3Buckets, testS3Server } from '../support/s3-server.ts';
 import { type PakhusOnStore, type StoreChoice, startOn, storesFor } from '../support/stores.ts';
 import { adminSession, createTenant, createUser } from '../support/tenants.ts';
-import { type UploadOptions, upload } from '../support/uploads.ts';
+import { contentTypeOf, formOf, partsOf, type UploadOptions, upload } from '../support/uploads.ts';
 
 const publicUrl = 'https://files.example.com/shelf';
 
@@ -142,6 +144,105 @@ for (const store of stores) {
   });
 
   if (store.name === 's3') {
+    describe('the public bucket', () => {
+      let fixture: Fixture;
+      beforeAll(async () => {
+        fixture = await fixtureOn(store, {});
+        const { sdk, publicBucket: Bucket } = bucketsOf(fixture);
+        const statement = {
+          Effect: 'Allow',
+          Principal: { AWS: ['*'] },
+          Action: ['s3:GetObject'],
+          Resource: [`arn:aws:s3:::${Bucket}/*`],
+        };
+        const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
+        await sdk.send(new PutBucketPolicyCommand({ Bucket, Policy }));
+      });
+      afterAll(() => fixture.service.stop());
+
+      const bucketsOf = ({ service }: Fixture): S3Buckets => {
+        if (!service.buckets) throw new Error('there are no buckets');
+        return service.buckets;
+      };
+
+      /** What a stranger gets at the object's permanent address. */
+      const seen = async (storageKey: string) => {
+        const { publicBucket, options } = bucketsOf(fixture);
+        const { status, headers } = await fetched(`${options.endpoint}/${publicBucket}/${storageKey}`);
+        expect(status).toBe(200);
+        return [headers['content-type'], String(headers['content-disposition']).split(';')[0]];
+      };
+
+      const kinds = [
+        { type: 'text/html', sees: ['application/octet-stream', 'attachment'] },
+        { type: 'image/svg+xml', sees: ['application/octet-stream', 'attachment'] },
+        { type: 'text/plain', sees: ['text/plain', 'inline'] },
+        { type: 'image/png', sees: ['image/png', 'inline'] },
+      ];
+      const sizes = [
+        { size: 'small', bytes: 100 },
+        { size: 'streamed', bytes: 1 << 20 },
+        { size: 'in parts', bytes: 6 << 20 },
+      ];
+      test.each(kinds.flatMap((kind) => sizes.map((size) => ({ ...kind, ...size }))))(
+        'files.upload: what is public shows $type ($size) as $sees, uploaded there or moved there',
+        async ({ type, bytes, sees }) => {
+          const { key, path } = await fixture.tenant();
+          const { api } = fixture.service;
+          const data = bytesOf(bytes);
+          const meta = { visibility: 'public' };
+          const direct = (await upload(api, key, path, data, { type, meta })).body.file;
+          expect(await seen(direct.storageKey)).toEqual(sees);
+          const moved = (await upload(api, key, path, data, { type })).body.file;
+          expect((await api.put(`${path}/files/${moved.id}`, key, meta)).status).toBe(200);
+          expect(await seen(moved.storageKey)).toEqual(sees);
+        },
+      );
+
+      test('files.update: a page that was stored as text/html is plain bytes once it is public', async () => {
+        const { key, path } = await fixture.tenant();
+        const { api } = fixture.service;
+        const { sdk, bucket: Bucket } = bucketsOf(fixture);
+        const { file } = (await upload(api, key, path, '<p>', { type: 'text/html', name: 'a.html' })).body;
+        await sdk.send(
+          new PutObjectCommand({
+            Bucket,
+            Key: file.storageKey,
+            Body: '<p>',
+            ContentType: 'text/html',
+            ContentDisposition: 'inline; filename="a.html"',
+          }),
+        );
+        const { headers } = await fetched(file.url);
+        expect([headers['content-type'], headers['content-disposition']]).toEqual([
+          'application/octet-stream',
+          'attachment; filename="a.html"',
+        ]);
+        await api.put(`${path}/files/${file.id}`, key, { visibility: 'public' });
+        expect(await seen(file.storageKey)).toEqual(['application/octet-stream', 'attachment']);
+      });
+
+      test('images.upload: a compressed image is shown as what it became, also after a move', async () => {
+        const { key, path } = await fixture.tenant();
+        const { api } = fixture.service;
+        const image = await picture(40, 30).png().toBuffer();
+        const sent = await api.call('POST', `${path}/images`, {
+          as: key,
+          raw: formOf(partsOf(image, { name: 'a.svg', type: 'image/svg+xml', fileField: 'image' })),
+          headers: { 'content-type': contentTypeOf() },
+        });
+        await until('the image is compressed', async () => {
+          const { body } = await api.get(`/project/jobs/${sent.body.job_id}`, key);
+          return body.status === 'done';
+        });
+        const at = `${path}/files/${sent.body.file_id}`;
+        expect((await api.put(at, key, { visibility: 'public' })).status).toBe(200);
+        const { file } = (await api.get(at, key)).body;
+        expect(await seen(file.storageKey)).toEqual(['image/webp', 'inline']);
+        expect((await fetched(file.url)).headers['content-type']).toBe('image/webp');
+      });
+    });
+
     test('files.update: a slow removal from the shelf that a file has left never takes the file that came back', async () => {
       const proxy = await startFaultProxy(testS3Server()?.endpoint ?? '');
       const { service, tenant } = await fixtureOn(store, {
@@ -214,7 +315,7 @@ for (const store of stores) {
       if (store.name === 'disk') {
         expect(headers['x-content-type-options']).toBe('nosniff');
         expect(headers['content-security-policy']).toMatch(/^sandbox/);
-      }
+      } else expect(headers['content-type']).toBe('application/octet-stream');
     });
 
     test.each(['image/png', 'text/plain', 'video/mp4'])(

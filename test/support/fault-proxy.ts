@@ -20,6 +20,8 @@ export type Fault =
   | { readonly kind: 'storedThenLost' }
   /** Answered by the proxy; the server never sees it. */
   | { readonly kind: 'status'; readonly status: number; readonly code?: string }
+  /** A maintenance page with a 200, or another status, in the server's place; the server never sees the request. */
+  | { readonly kind: 'page'; readonly status?: number }
   /** The server does it, but the client is told this. */
   | { readonly kind: 'storedThenStatus'; readonly status: number; readonly code?: string }
   /** The connection is reset after so many bytes of the request's body. */
@@ -77,6 +79,7 @@ export async function startFaultProxy(upstream: string): Promise<FaultProxy> {
     if (fault?.kind === 'reset') request.socket.resetAndDestroy();
     else if (fault?.kind === 'hang') request.resume();
     else if (fault?.kind === 'status') answerAfter(request, reply, fault.status, fault.code);
+    else if (fault?.kind === 'page') request.resume().on('end', () => showPage(reply, fault.status));
     else if (fault?.kind === 'latency') setTimeout(() => forward(request, reply, undefined), fault.ms);
     else forward(request, reply, fault);
   }
@@ -164,6 +167,12 @@ export async function startFaultProxy(upstream: string): Promise<FaultProxy> {
 function say(reply: http.ServerResponse, status: number, code = 'InternalError'): void {
   const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>on purpose</Message></Error>`;
   reply.writeHead(status, { 'content-type': 'application/xml', 'content-length': body.length });
+  reply.end(body);
+}
+
+function showPage(reply: http.ServerResponse, status = 200): void {
+  const body = '<!doctype html><title>Down for maintenance</title><h1>We will be back soon</h1>';
+  reply.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length });
   reply.end(body);
 }
 

@@ -12,7 +12,7 @@ import {
   encodeQuery,
   unsignedPayload,
 } from '../../kernel/sigv4.ts';
-import { textOf } from './s3-xml.ts';
+import { isDocument, textOf } from './s3-xml.ts';
 
 export interface S3ClientOptions {
   /** Without one: Amazon's own for the region. A path in it is kept before every key. */
@@ -46,32 +46,51 @@ export interface S3Call {
   /** Instead of the client's own limit, where the server may think for long. */
   readonly idleTimeoutMs?: number;
   readonly triesMax?: number;
-  /** The server may say 200 before it knows: an <Error> in the body then counts as a 500. */
-  readonly mayFailInside?: boolean;
+  /** Whether a 2xx is the answer that S3 gives to this operation. Any other one counts as a 502. */
+  readonly isAnswer: (reply: S3Reply) => boolean;
 }
 
 export type S3Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface S3Reply {
+  readonly status: number;
   readonly headers: S3Headers;
+  /** Empty while the body is still to come. */
   readonly text: string;
 }
 
-/** An answer that says no. Whatever is thrown and is none of these never got an answer. */
+/** An answer that says no, or that is not S3's. Whatever is thrown and is none of these never got an answer. */
 export class S3Fault extends Error {
+  override readonly name = 'S3Fault';
   readonly status: number;
   readonly code: string;
   readonly headers: S3Headers;
 
-  constructor(status: number, headers: S3Headers, text: string) {
-    const code = textOf(text, 'Code') ?? '';
-    super(`S3 answered ${status} ${code} ${textOf(text, 'Message') ?? ''}`.trimEnd());
-    this.name = 'S3Fault';
+  constructor(status: number, code: string, headers: S3Headers, message: string) {
+    super(message);
     this.status = status;
     this.code = code;
     this.headers = headers;
   }
 }
+
+function faultOf({ status, headers, text }: S3Reply): S3Fault {
+  if (isPage(headers) || (text.trim() !== '' && !isDocument(text, 'Error')))
+    return foreignFault(status, headers);
+  const code = textOf(text, 'Code') ?? '';
+  const message = `S3 answered ${status} ${code} ${textOf(text, 'Message') ?? ''}`.trimEnd();
+  // The server may say 200 before it knows that it fails.
+  return new S3Fault(status < 300 ? 500 : status, code, headers, message);
+}
+
+/** Somebody between us and the store answered in its place: whatever it says, the store has not said it. */
+const foreignFault = (status: number, headers: S3Headers): S3Fault =>
+  new S3Fault(
+    502,
+    '',
+    headers,
+    `something that is not S3 answered ${status} ${headerOf(headers, 'content-type') ?? 'without a type'}`,
+  );
 
 export interface S3Client {
   /** The whole reply, its body read. */
@@ -201,17 +220,20 @@ export function createS3Client(options: S3ClientOptions): S3Client {
   return {
     send: (call) =>
       retrying(call, async (response) => {
-        const text = await readText(response);
         const { statusCode: status, headers } = response;
-        if (status >= 300) throw new S3Fault(status, headers, text);
-        if (call.mayFailInside && text.includes('<Error>')) throw new S3Fault(500, headers, text);
-        return { headers, text };
+        const reply: S3Reply = { status, headers, text: await readText(response) };
+        if (status >= 300 || isDocument(reply.text, 'Error')) throw faultOf(reply);
+        if (!call.isAnswer(reply)) throw foreignFault(status, headers);
+        return reply;
       }),
 
     open: (call) =>
       retrying(call, async (response) => {
-        if (response.statusCode < 300) return response.body;
-        throw new S3Fault(response.statusCode, response.headers, await readText(response));
+        const { statusCode: status, headers, body } = response;
+        if (status >= 300) throw faultOf({ status, headers, text: await readText(response) });
+        if (call.isAnswer({ status, headers, text: '' })) return body;
+        body.on('error', () => undefined).destroy();
+        throw foreignFault(status, headers);
       }),
 
     presignGet(bucket, key, query, expiresInSeconds) {
@@ -237,6 +259,12 @@ export function isStoreFault(error: unknown): boolean {
 /** A missing bucket is no missing object: that one must not look like an empty store. */
 export function isAbsent(error: unknown): boolean {
   return error instanceof S3Fault && error.status === 404 && error.code !== 'NoSuchBucket';
+}
+
+/** Something for people, as proxies and web servers send: S3 says nothing in text but XML. */
+export function isPage(headers: S3Headers): boolean {
+  const type = headerOf(headers, 'content-type') ?? '';
+  return type.startsWith('text/') && !type.startsWith('text/xml');
 }
 
 export function headerOf(headers: S3Headers, name: string): string | undefined {

@@ -1,4 +1,5 @@
 // What the headers of a stored object say, in both directions.
+import { isInert, readMediaType, unknownMediaType } from '../../kernel/media-type.ts';
 import type { ObjectInfo, ObjectMeta } from './object-store.ts';
 import { headerOf, type S3Headers } from './s3-client.ts';
 
@@ -7,8 +8,17 @@ export function headersOf(meta: ObjectMeta): Record<string, string> {
   for (const value of [meta.contentType, meta.contentDisposition]) {
     if (!/^[\x20-\x7e]*$/.test(value)) throw new Error('A header of an object must be printable ASCII');
   }
-  return { 'content-type': meta.contentType, 'content-disposition': briefly(meta.contentDisposition) };
+  const active = isActive(meta.contentType);
+  return {
+    'content-type': active ? unknownMediaType : meta.contentType,
+    'content-disposition': briefly(active ? asAttachment(meta.contentDisposition) : meta.contentDisposition),
+  };
 }
+
+/** Whatever a browser could run is kept and delivered as plain bytes, since no store can be asked for `nosniff`. */
+export const isActive = (type: string): boolean => !isInert(type) && !isInert(readMediaType(type));
+
+const asAttachment = (disposition: string): string => disposition.replace(/^inline\b/i, 'attachment');
 
 /** Amazon's store takes 2 KB of headers with an object, and refuses it for a byte more. */
 const dispositionMax = 1_500;

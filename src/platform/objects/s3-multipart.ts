@@ -8,6 +8,15 @@ import type { ObjectInfo, ObjectMeta } from './object-store.ts';
 import { headerOf, isAbsent, type S3Client, S3Fault } from './s3-client.ts';
 import { bytesIn, etagIn, headersOf } from './s3-headers.ts';
 import { partsMax } from './s3-limits.ts';
+import {
+  isBegun,
+  isCompleted,
+  isDeleted,
+  isObject,
+  isPartCopied,
+  isStored,
+  isUploadList,
+} from './s3-replies.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
 export interface MultipartLimits {
@@ -60,10 +69,9 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
   async function begin(at: Address, meta: ObjectMeta, signal?: AbortSignal): Promise<OpenUpload> {
     const mark = randomUUID();
     const headers = { ...headersOf(meta), [markHeader]: mark };
-    const reply = await client.send({ method: 'POST', ...at, query: [['uploads', '']], headers, signal });
-    const id = textOf(reply.text, 'UploadId');
-    if (!id) throw outage('storage', 'The object store began an upload without an id');
-    const upload: Upload = { ...at, id, mark };
+    const query = [['uploads', '']] as const;
+    const reply = await client.send({ method: 'POST', ...at, query, headers, signal, isAnswer: isBegun });
+    const upload: Upload = { ...at, id: textOf(reply.text, 'UploadId') ?? '', mark };
     const parts: Part[] = [];
     let bytes = 0;
     return {
@@ -97,8 +105,9 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
       headers: { 'content-md5': digest.toString('base64') },
       body,
       signal,
+      isAnswer: isStored,
     });
-    return { number, etag: etagIn(reply.headers) ?? `"${digest.toString('hex')}"` };
+    return { number, etag: etagIn(reply.headers) ?? '' };
   }
 
   async function complete(
@@ -117,7 +126,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
         query: [['uploadId', upload.id]],
         headers: { 'content-type': 'application/xml' },
         body: [Buffer.from(completionOf(parts))],
-        mayFailInside: true,
+        isAnswer: isCompleted,
         idleTimeoutMs: thinkTimeoutMs,
         signal,
       });
@@ -126,7 +135,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
       if (!(error instanceof S3Fault && error.code === 'NoSuchUpload')) throw error;
       acknowledged = false;
     }
-    const { headers } = await client.send({ method: 'HEAD', bucket, key, signal });
+    const { headers } = await client.send({ method: 'HEAD', bucket, key, signal, isAnswer: isObject });
     const isOurs = headerOf(headers, markHeader) === upload.mark;
     // Another put may have overwritten what was acknowledged; that is a success of both.
     if (!isOurs && acknowledged) return;
@@ -138,7 +147,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
   async function abandon({ bucket, key, id }: Upload): Promise<void> {
     const signal = AbortSignal.timeout(abortTimeoutMs);
     await client
-      .send({ method: 'DELETE', bucket, key, query: [['uploadId', id]], signal })
+      .send({ method: 'DELETE', bucket, key, query: [['uploadId', id]], signal, isAnswer: isDeleted })
       .catch(() => undefined);
   }
 
@@ -161,18 +170,16 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
       key: upload.key,
       query: partQuery(upload, number),
       headers: { 'x-amz-copy-source': copySource(source), 'x-amz-copy-source-range': range },
-      mayFailInside: true,
+      isAnswer: isPartCopied,
       idleTimeoutMs: thinkTimeoutMs,
     });
-    const etag = textOf(reply.text, 'ETag');
-    if (!etag) throw outage('storage', 'The object store copied a part without an ETag');
-    return { number, etag };
+    return { number, etag: textOf(reply.text, 'ETag') ?? '' };
   }
 
   async function* list(bucket: string): AsyncGenerator<{ upload: Upload; initiatedAt: Date }> {
     for (let after: [string, string][] = [], more = true; more; ) {
       const query: [string, string][] = [['uploads', ''], ['encoding-type', 'url'], ...after];
-      const { text } = await client.send({ method: 'GET', bucket, query });
+      const { text } = await client.send({ method: 'GET', bucket, query, isAnswer: isUploadList });
       for (const block of blocksOf(text, 'Upload')) {
         const key = decodeListedKey(textOf(block, 'Key') ?? '');
         const id = textOf(block, 'UploadId') ?? '';
@@ -191,7 +198,13 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
 
   async function end({ bucket, key, id }: Upload): Promise<boolean> {
     try {
-      await client.send({ method: 'DELETE', bucket, key, query: [['uploadId', id]] });
+      await client.send({
+        method: 'DELETE',
+        bucket,
+        key,
+        query: [['uploadId', id]],
+        isAnswer: isDeleted,
+      });
       return true;
     } catch (error) {
       if (isAbsent(error)) return false;

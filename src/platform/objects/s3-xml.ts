@@ -14,6 +14,13 @@ export function blocksOf(xml: string, tag: string): string[] {
   return Array.from(xml.matchAll(new RegExp(patternOf(tag), 'g')), (match) => match[1] ?? '');
 }
 
+/** Whether this is a whole document with that root; stores may put blanks before it while they work. */
+export function isDocument(xml: string, root: string): boolean {
+  const body = xml.trim().replace(/^<\?xml[^>]*\?>\s*/, '');
+  if (!body.startsWith(`<${root}`) || !/^[\s/>]/.test(body.slice(root.length + 1))) return false;
+  return body.endsWith(`</${root}>`) || /^<[^<>]*\/>$/.test(body);
+}
+
 /** Keys of a listing with encoding-type=url, where a plus is a space. */
 export function decodeListedKey(text: string): string {
   try {

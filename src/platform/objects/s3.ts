@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { joined, lengthOf } from '../../kernel/bytes.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
+import { unknownMediaType } from '../../kernel/media-type.ts';
 import { encodeRfc3986 } from '../../kernel/percent.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { assertKey, assertRange } from './object-key.ts';
-import type { ObjectMeta, ObjectStore, Shelf } from './object-store.ts';
+import type { ObjectInfo, ObjectMeta, ObjectStore, Shelf } from './object-store.ts';
 import { createPartMemory } from './part-memory.ts';
 import {
   createS3Client,
@@ -17,10 +18,21 @@ import {
   type S3Call,
   type S3ClientOptions,
   S3Fault,
+  type S3Reply,
 } from './s3-client.ts';
-import { headersOf, infoOf } from './s3-headers.ts';
+import { headersOf, infoOf, isActive } from './s3-headers.ts';
 import { partBytesFor, presignSecondsMax } from './s3-limits.ts';
 import { type Address, copySource, createMultipart, type OpenUpload } from './s3-multipart.ts';
+import {
+  isBucket,
+  isCopied,
+  isDeleted,
+  isDeletedMany,
+  isObject,
+  isObjectList,
+  isObjectPart,
+  isStored,
+} from './s3-replies.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
 export interface S3StoreOptions extends S3ClientOptions {
@@ -48,6 +60,7 @@ export interface S3StoreOptions extends S3ClientOptions {
 const startBytes = 64 << 10;
 const slabBytes = 256 << 10;
 const deletesMax = 1_000;
+const plainBytes = `response-content-type=${encodeRfc3986(unknownMediaType)}`;
 
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const {
@@ -88,7 +101,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     signal?: AbortSignal,
   ): Promise<void> {
     const headers = { ...headersOf(meta), 'content-md5': digest.toString('base64') };
-    await client.send({ method: 'PUT', ...at, headers, body, signal });
+    await client.send({ method: 'PUT', ...at, headers, body, signal, isAnswer: isStored });
   }
 
   async function putStream(
@@ -147,12 +160,19 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     }
   }
 
-  async function copyWhole(source: Address, target: Address): Promise<void> {
+  const infoAt = async (at: Address): Promise<ObjectInfo> =>
+    infoOf((await client.send({ method: 'HEAD', ...at, isAnswer: isObject })).headers);
+
+  async function copyWhole(source: Address, target: Address, info: ObjectInfo): Promise<void> {
+    // Otherwise a copy keeps the type of its source, which may be older than the rule about active content.
+    const renamed = isActive(info.contentType)
+      ? { 'x-amz-metadata-directive': 'REPLACE', ...headersOf(info) }
+      : {};
     await client.send({
       method: 'PUT',
       ...target,
-      headers: { 'x-amz-copy-source': copySource(source) },
-      mayFailInside: true,
+      headers: { 'x-amz-copy-source': copySource(source), ...renamed },
+      isAnswer: isCopied,
       idleTimeoutMs: thinkTimeoutMs,
     });
   }
@@ -166,9 +186,8 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       query: [['delete', '']],
       headers: { 'content-type': 'application/xml', 'content-md5': md5(body).toString('base64') },
       body: [body],
+      isAnswer: isDeletedMany,
     });
-    if (!reply.text.includes('DeleteResult'))
-      throw outage('storage', 'The object store did not say what it deleted');
     return blocksOf(reply.text, 'Error')
       .filter((error) => textOf(error, 'Code') !== 'NoSuchKey')
       .map((error) => textOf(error, 'Key') ?? '');
@@ -182,7 +201,9 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         ['prefix', prefix],
       ];
       if (after !== undefined) query.push(['continuation-token', after]);
-      const { text } = await guard('list', () => client.send({ method: 'GET', bucket, query }));
+      const { text } = await guard('list', () =>
+        client.send({ method: 'GET', bucket, query, isAnswer: isObjectList }),
+      );
       for (const block of blocksOf(text, 'Contents')) yield decodeListedKey(textOf(block, 'Key') ?? '');
       after = textOf(text, 'NextContinuationToken');
       more = textOf(text, 'IsTruncated') === 'true' && after !== undefined;
@@ -222,7 +243,9 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
             ...(range?.etag !== undefined && { 'if-match': range.etag }),
           };
           try {
-            const call: S3Call = { method: 'GET', ...addressOf(shelf, key), headers, signal };
+            const isAnswer = (reply: S3Reply) =>
+              range ? isObjectPart(reply, range.start, range.end - range.start + 1) : isObject(reply);
+            const call: S3Call = { method: 'GET', ...addressOf(shelf, key), headers, signal, isAnswer };
             return new GuardedBody(await client.open(call), signal);
           } catch (error) {
             if (error instanceof S3Fault && error.status === 416) return Readable.from([]);
@@ -236,7 +259,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     head: (shelf, key) =>
       guard('head', async () => {
         try {
-          return infoOf((await client.send({ method: 'HEAD', ...addressOf(shelf, key) })).headers);
+          return await infoAt(addressOf(shelf, key));
         } catch (error) {
           if (isAbsent(error)) return null;
           throw error;
@@ -246,7 +269,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     delete: (shelf, key) =>
       guard('delete', async () => {
         try {
-          await client.send({ method: 'DELETE', ...addressOf(shelf, key) });
+          await client.send({ method: 'DELETE', ...addressOf(shelf, key), isAnswer: isDeleted });
         } catch (error) {
           if (!isAbsent(error)) throw error;
         }
@@ -267,20 +290,24 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         const source = addressOf(from, key);
         const target = addressOf(to, key);
         try {
-          const info = infoOf((await client.send({ method: 'HEAD', ...source })).headers);
+          const info = await infoAt(source);
           if (info.bytes > copyPartBytes) await multipart.copyParts(source, target, info);
-          else await copyWhole(source, target);
+          else await copyWhole(source, target, info);
+          // The source may be deleted because of this copy, so it has to be seen first.
+          if ((await infoAt(target)).bytes !== info.bytes)
+            throw outage('storage', 'The object store made a copy that is not whole');
         } catch (error) {
           if (isAbsent(error)) throw notFound();
           throw error;
         }
       }),
 
-    // The type is not signed: the object has its own, which is the right one also after it was compressed.
-    downloadUrl(shelf, key, { contentDisposition, expiresInSeconds }) {
+    // An inert type is not signed: the object has its own, which is the right one also after it was compressed.
+    downloadUrl(shelf, key, { contentType, contentDisposition, expiresInSeconds }) {
       if (expiresInSeconds > presignSecondsMax) throw new Error('S3 signs for at most 7 days');
       const { bucket } = addressOf(shelf, key);
-      const query = `response-content-disposition=${encodeRfc3986(contentDisposition)}`;
+      const disposition = `response-content-disposition=${encodeRfc3986(contentDisposition)}`;
+      const query = isActive(contentType) ? `${disposition}&${plainBytes}` : disposition;
       return client.presignGet(bucket, key, query, expiresInSeconds);
     },
 
@@ -303,7 +330,8 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     async check() {
       for (const [bucket, variable] of variables) {
         try {
-          await client.send({ method: 'HEAD', bucket, triesMax: 2, idleTimeoutMs: checkTimeoutMs });
+          const limits = { triesMax: 2, idleTimeoutMs: checkTimeoutMs };
+          await client.send({ method: 'HEAD', bucket, ...limits, isAnswer: isBucket });
         } catch (error) {
           throw outage('storage', `${variable} "${bucket}" ${complaintOf(error)}`, error);
         }
