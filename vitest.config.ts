@@ -1,11 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { hookMsMax, testMsMax, waitMsMax } from './test/support/bounds.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    setupFiles: ['test/support/worker-setup.ts'],
+    testTimeout: testMsMax,
+    hookTimeout: hookMsMax,
+    expect: { poll: { timeout: waitMsMax } },
     pool: 'forks',
     // One more than CI has cores: much of what is tested is waiting.
     maxWorkers: 3,

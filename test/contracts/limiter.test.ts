@@ -1,16 +1,11 @@
 // The limiter suite on every adapter. Redis is a real server of this file's own, so that it can be stopped.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryLimiter } from '../../src/platform/limits/memory.ts';
 import { redisLimiter } from '../../src/platform/limits/redis.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openRedis, type RedisClient } from '../../src/platform/redis.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { hasRedisServer, type RedisServer, startRedisServer } from '../support/redis-server.ts';
 import { adminSession, createIntegration, createTenant, unique } from '../support/tenants.ts';
 import { limiterSuite } from './limiter.suite.ts';
 
@@ -55,8 +50,7 @@ describe.skipIf(!redisUrl)('redis', () => {
     clients.push(client);
     return { client, limiter: redisLimiter(client, 'test', memoryLimiter(Date.now), Date.now, log) };
   };
-  const ready = (client: RedisClient) =>
-    vi.waitFor(() => expect(client.status).toBe('ready'), { timeout: 10_000 });
+  const ready = (client: RedisClient) => expect.poll(() => client.status).toBe('ready');
   let shared: ReturnType<typeof open>;
 
   beforeAll(async () => {
@@ -74,7 +68,7 @@ describe.skipIf(!redisUrl)('redis', () => {
       // Redis has a clock of its own: a mark that lives as long as the window says when it has ended.
       const mark = unique('mark');
       await shared.client.set(mark, '1', 'PX', windowMs);
-      await expect.poll(() => shared.client.exists(mark), { timeout: windowMs + 5_000 }).toBe(0);
+      await expect.poll(() => shared.client.exists(mark)).toBe(0);
     },
   }));
 
@@ -96,14 +90,14 @@ describe.skipIf(!redisUrl)('redis', () => {
     expect(await shared.client.pttl(`pakhus:test:limit:${key}`)).toBeGreaterThan(0);
   });
 
-  describe.skipIf(spawnSync('redis-server', ['--version']).error)('that goes away', () => {
-    let redis: OwnRedis;
+  describe.skipIf(!hasRedisServer)('that goes away', () => {
+    let redis: RedisServer;
     let first: TestPakhus;
     let second: TestPakhus;
     let integration: { id: string; key: string };
 
     beforeAll(async () => {
-      redis = await ownRedis();
+      redis = await startRedisServer();
       first = await startTestPakhus({ REDIS_URL: redis.url });
       second = await first.another();
       const admin = await adminSession(first.api);
@@ -132,7 +126,7 @@ describe.skipIf(!redisUrl)('redis', () => {
     };
 
     test('limits are shared, then counted in each process while nothing fails, then shared again', async () => {
-      await expect.poll(areShared, { timeout: 10_000 }).toBe(true);
+      await expect.poll(areShared).toBe(true);
       await redis.stop();
       const alone = await remainingOn(first);
       for (let call = 1; call <= 5; call += 1) expect(await remainingOn(first)).toBe(alone - call);
@@ -140,54 +134,8 @@ describe.skipIf(!redisUrl)('redis', () => {
       const health = await first.api.get('/health');
       expect([health.status, health.body.checks.redis]).toEqual([200, 'unavailable']);
       await redis.start();
-      await expect.poll(areShared, { timeout: 20_000 }).toBe(true);
+      await expect.poll(areShared).toBe(true);
       expect((await first.api.get('/health')).body.checks.redis).toBe('ok');
     });
   });
 });
-
-interface OwnRedis {
-  readonly url: string;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  remove(): Promise<void>;
-}
-
-/** A Redis that only this file uses, on a free port; nothing of it is kept. */
-async function ownRedis(): Promise<OwnRedis> {
-  const port = await freePort();
-  const directory = await mkdtemp(join(tmpdir(), 'pakhus-redis-'));
-  let child: ChildProcess | null = null;
-  const start = async () => {
-    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
-    child = spawn('redis-server', args, { stdio: 'ignore' });
-    const probe = openRedis(`redis://127.0.0.1:${port}`, createLogger('silent'));
-    await vi.waitFor(() => expect(probe.status).toBe('ready'), { timeout: 10_000 });
-    probe.disconnect();
-  };
-  const stop = async () => {
-    if (!child) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-    child = null;
-  };
-  await start();
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    start,
-    stop,
-    remove: async () => {
-      await stop();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -1,11 +1,12 @@
 // Files that are stored in one batch: each fares as it would alone, but that none waits for a lock.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AuditStamp } from '../../src/contract/audit.ts';
 import { listChildFolders, type NewFile, storeFile, storeFiles } from '../../src/features/files/files.sql.ts';
 import type { Sql } from '../../src/platform/db/sql.ts';
-import { freshDatabase } from '../support/database.ts';
+import { freshDatabase, isSomebodyWaiting } from '../support/database.ts';
+import { until } from '../support/processes.ts';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let client: pg.Client;
@@ -206,10 +207,7 @@ test.each([
     await other.query('begin');
     await other.query('select from users where id = $1 for no key update', [user]);
     const storing = run(storeFile(file, audit));
-    await vi.waitUntil(async () => {
-      const { rows } = await other.query(`select from pg_stat_activity where wait_event_type = 'Lock'`);
-      return rows.length > 0;
-    });
+    await until('it waits', () => isSomebodyWaiting(database.url));
     await other.query(change, [user, change.startsWith('update users') ? after : before]);
     await other.query('commit');
     expect(await storing).toMatchObject([{ outcome: 'user limit' }]);

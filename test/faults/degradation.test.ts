@@ -21,9 +21,6 @@ import {
 } from '../support/tenants.ts';
 import { upload } from '../support/uploads.ts';
 
-/** Promised are 5 s; the rest is for a machine that is busy with other things. */
-const recoveryMs = 15_000;
-
 const cleanUps: (() => Promise<unknown>)[] = [];
 const unhandled: unknown[] = [];
 const note = (error: unknown) => unhandled.push(error);
@@ -112,7 +109,7 @@ describe('PostgreSQL', () => {
     });
 
     await proxy.comeBack();
-    await until('it works again', () => works(service, key), recoveryMs);
+    await until('it works again', () => works(service, key));
     expect((await logIn(api, email, password)).status).toBe(200);
     expect((await api.get(`${path}/files`, live.token)).status).toBe(200);
     expect((await api.get(`${path}/files`, token)).status, 'what was revoked stays revoked').toBe(401);
@@ -146,7 +143,7 @@ describe('PostgreSQL', () => {
       await proxy.comeBack();
     }
     const before = kept.size;
-    await until('uploads arrive again', async () => kept.size > before + 10, recoveryMs);
+    await until('uploads arrive again', async () => kept.size > before + 10);
     over = true;
     await working;
 
@@ -194,11 +191,11 @@ describe('PostgreSQL', () => {
     proxy.fallSilent();
     for (const reply of await working) expectOutage(reply, 'database');
     proxy.speak();
-    await until('it works again', () => works(service, key), recoveryMs);
+    await until('it works again', () => works(service, key));
     expect((await upload(api, key, path, bytesOf(2_000))).status).toBe(201);
     await reapUntilDone(watcher);
     await expectBalanced(watcher, id);
-  }, 120_000);
+  });
 
   test('read only: health says so and every caller gets 503; writable again: all goes on', async () => {
     const { service, watcher, proxy } = await behindProxy();
@@ -218,7 +215,7 @@ describe('PostgreSQL', () => {
       watcher.databaseUrl,
       `begin read write; alter database ${name} reset default_transaction_read_only; commit`,
     );
-    await until('it works again', () => works(service, key), recoveryMs);
+    await until('it works again', () => works(service, key));
   });
 
   test('slow: nothing fails', async () => {
@@ -276,7 +273,7 @@ describe.skipIf(!redisUrl)('Redis', () => {
     expect([health.status, health.body.status]).toEqual([200, 'ok']);
     expect(health.body.checks.redis).toBe('unavailable');
     await proxy.comeBack();
-    await until('limits are shared again', async () => (await admitted()) === max, recoveryMs);
+    await until('limits are shared again', async () => (await admitted()) === max);
     expect((await one.api.get('/health')).body.checks.redis).toBe('ok');
   });
 
@@ -285,7 +282,7 @@ describe.skipIf(!redisUrl)('Redis', () => {
     proxy.fallSilent();
     expect(await admitted()).toBe(2 * max);
     proxy.speak();
-    await until('limits are shared again', async () => (await admitted()) === max, recoveryMs);
+    await until('limits are shared again', async () => (await admitted()) === max);
   });
 
   test('slow: limits are shared all the same', async () => {
@@ -348,7 +345,6 @@ describe.skipIf(!s3)('the store', () => {
     await until(
       'uploads arrive again',
       async () => (await upload(api, key, path, bytesOf(10))).status === 201,
-      recoveryMs,
     );
     expect((await api.get('/health')).body.checks.storage).toBe('ok');
     await reapUntilDone(service);

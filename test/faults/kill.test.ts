@@ -243,7 +243,7 @@ for (const choice of storesFor('kills')) {
         await opened.close();
         await rm(dataDir, { recursive: true, force: true });
       }
-    }, 300_000);
+    });
   });
 }
 
@@ -273,7 +273,7 @@ test('pakhus: kills that take the embedded database along lose nothing that was 
     await store.close();
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   }
-}, 300_000);
+});
 
 async function postmasterOf(dataDir: string): Promise<number> {
   const text = await readFile(join(dataDir, 'postgres', 'cluster', 'data', 'postmaster.pid'), 'utf8');

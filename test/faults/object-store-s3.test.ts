@@ -2,9 +2,10 @@
 // the right bytes, or says STORAGE_UNAVAILABLE within its limits; and what is left over can be swept.
 import { randomUUID } from 'node:crypto';
 import type http from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ObjectMeta, ObjectStore } from '../../src/platform/objects/object-store.ts';
 import { createS3Store, type S3StoreOptions } from '../../src/platform/objects/s3.ts';
+import { waitMsMax } from '../support/bounds.ts';
 import { bytesOf, digestOf, readAll, sha256, stallingStream, streamOf } from '../support/bytes.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import {
@@ -22,7 +23,7 @@ const large = bytesOf(partBytes * 2 + 12_345, 4);
 const unavailable = { code: 'STORAGE_UNAVAILABLE', details: { part: 'storage' } };
 const idleTimeoutMs = 400;
 /** Two silent tries and the pauses between, with room for a busy machine. */
-const limitMs = 6_000;
+const limitMs = waitMsMax;
 
 const server = testS3Server();
 if (server) describe('s3 object store behind faults', () => suite(server));
@@ -252,7 +253,7 @@ function suite(at: S3Server): void {
       const reason = new Error('the client left');
       proxy.set({ fault });
       const put = patient.put('private', newKey(), small, meta, abort.signal);
-      await vi.waitUntil(() => proxy.seen.length > 0);
+      await expect.poll(() => proxy.seen.length).toBeGreaterThan(0);
       abort.abort(reason);
       await within(limitMs, () => expect(put).rejects.toBe(reason));
       await patient.close();
@@ -303,9 +304,9 @@ function suite(at: S3Server): void {
     await fresh.put('private', key, small, meta);
     await store.close();
     store = makeStore();
-    await vi.waitUntil(async () => (await proxy.openConnections()) <= 4);
+    await expect.poll(() => proxy.openConnections()).toBeLessThanOrEqual(4);
     await fresh.close();
-    await vi.waitUntil(async () => (await proxy.openConnections()) === 0);
+    await expect.poll(() => proxy.openConnections()).toBe(0);
   });
 
   it('works with a clock that is an hour off, for requests and for signed URLs', async () => {

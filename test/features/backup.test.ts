@@ -135,4 +135,4 @@ test('backup: database first, then objects, under load; what is restored reads b
   await reapAll(restored);
   await expectBalanced(restored, id);
   expect((await upload(restored.api, key, path, bytesOf(10))).status).toBe(201);
-}, 120_000);
+});

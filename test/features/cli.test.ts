@@ -1,5 +1,5 @@
 // The command line of the built product, as an operator runs it.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answer, challengeOf, codeOf, guard } from '../support/accounts.ts';
 import { apiOf } from '../support/api.ts';
+import { spawnChild } from '../support/children.ts';
 import { rowsOf, withDatabase } from '../support/database.ts';
 import { dist } from '../support/dist.ts';
 import { adminEmail, adminPassword, startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
@@ -19,7 +20,7 @@ interface Outcome {
 }
 
 const start = (words: readonly string[], environment: Record<string, string>): ChildProcess =>
-  spawn(process.execPath, [join(dist, 'main.js'), ...words], {
+  spawnChild(process.execPath, [join(dist, 'main.js'), ...words], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'silent', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,9 +1,9 @@
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../src/contract/scope.ts';
 import { apiPrefix } from '../../src/http/route-table.ts';
 import { type Api, apiOf, type Reply } from '../support/api.ts';
 import { adminEmail, adminPassword, startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { freePort } from '../support/ports.ts';
 import { createLiveSpace } from '../support/spaces.ts';
 import {
   adminSession,
@@ -48,14 +48,6 @@ const readUser = (
   on: Api = service.api,
 ) =>
   on.call('GET', `/project/users/${user.id}`, { ...credential, headers: origin === null ? {} : { origin } });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** An instance that believes to be reached at `publicUrl`, and the way to it that tests have. */
 async function reachedAt(publicUrl: string, more: Record<string, string> = {}) {

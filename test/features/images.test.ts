@@ -56,14 +56,10 @@ function send(
 const imagesOf = (userId: string) => `/project/users/${userId}/images`;
 
 async function settled(api: Api, as: string, jobId: string): Promise<Reply['body']> {
-  return until(
-    `job ${jobId} to end`,
-    async () => {
-      const { body } = await api.get(`/project/jobs/${jobId}`, as);
-      return ['done', 'failed'].includes(body.status) ? body : undefined;
-    },
-    90_000,
-  );
+  return until(`job ${jobId} to end`, async () => {
+    const { body } = await api.get(`/project/jobs/${jobId}`, as);
+    return ['done', 'failed'].includes(body.status) ? body : undefined;
+  });
 }
 
 async function delivered(fileId: string): Promise<{ bytes: Buffer; type: string | null }> {
@@ -236,7 +232,7 @@ test('images: every hostile image ends as it must, in one try, and the service a
     expect(rows, name).toContainEqual({ id, attempts: 1, failures: ends === 'done' ? 0 : 1 });
   const good = await send(service.api, tenant.key, imagesOf(user.id), await photo(300, 200));
   expect((await settled(service.api, tenant.key, good.body.job_id)).status).toBe('done');
-}, 180_000);
+});
 
 test('images: what could succeed another time is tried as often as it may be, and has then failed', async () => {
   const apart = await startTestPakhus({ ROLE: 'api', IMAGE_MAX_ATTEMPTS: '2' });
@@ -334,7 +330,7 @@ test('images: a visibility that changes while the image is compressed ends with 
     }
   }
   await expectBalanced(service, apart.id);
-}, 180_000);
+});
 
 test('images: a job whose tries are used up fails only where the original is still in its place', async () => {
   const apart = await startTestPakhus({ ROLE: 'api' });
@@ -453,4 +449,4 @@ test('images: kill -9 of the worker at any moment ends in done, once, with the s
   } finally {
     await apart.stop();
   }
-}, 180_000);
+});

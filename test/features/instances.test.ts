@@ -129,11 +129,11 @@ for (const choice of storesFor('instances')) {
       apis = await Promise.all([startApi(), startApi()]);
       workers = await Promise.all([startWorker(), startWorker()]);
       admin = await adminSession(api(0));
-    }, 120_000);
+    });
     afterAll(async () => {
       await Promise.all([...apis, ...workers].map((one) => one.stop()));
       for (const cleanUp of cleanUps.reverse()) await cleanUp();
-    }, 120_000);
+    });
 
     const tenant = async () => {
       const made = await createTenant(api(0), admin);
@@ -278,7 +278,7 @@ for (const choice of storesFor('instances')) {
       const rows = await rowsOf(databaseUrl, `select 1 from files where project_id = '${id}'`);
       expect(rows.length).toBeGreaterThanOrEqual(kept.size);
       expect(rows.length).toBeLessThanOrEqual(kept.size + unanswered);
-    }, 120_000);
+    });
 
     test('reaper: what users leave behind goes by way of the workers, once, and nothing else', async () => {
       const { id, key, path } = await tenant();

@@ -7,7 +7,6 @@ import { post } from '../support/accounts.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { rowsOf } from '../support/database.ts';
 import {
-  freePort,
   linkOf,
   type MailServer,
   mailsTo,
@@ -17,6 +16,7 @@ import {
   tokenOf,
 } from '../support/mail.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { freePort } from '../support/ports.ts';
 import { until } from '../support/processes.ts';
 import { adminSession, createTenant, logIn } from '../support/tenants.ts';
 

@@ -1094,4 +1094,4 @@ test('pakhus: 20,000 random operations of all callers, with restarts, do what th
   expect(await objectsOf(service.current), 'objects in the store against rows').toEqual(
     await placesOf(service.current),
   );
-}, 600_000);
+});

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { waitMsMax } from '../support/bounds.ts';
 import { linkOf, outboxTo } from '../support/mail.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { adminSession, createTenant, createUser } from '../support/tenants.ts';
@@ -83,6 +84,7 @@ async function inBrowser(
   const profile = await mkdtemp(join(tmpdir(), 'pakhus-browser-'));
   const browser = await chromium.launchPersistentContext(profile, {
     executablePath: browserPath ?? '',
+    timeout: waitMsMax,
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -94,6 +96,7 @@ async function inBrowser(
     ],
   });
   try {
+    browser.setDefaultTimeout(waitMsMax);
     const page = await browser.newPage();
     const seen: { foreign: string[]; errors: string[] } = { foreign: [], errors: [] };
     page.on('request', (request) => {

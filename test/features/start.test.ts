@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -9,9 +9,10 @@ import { afterEach, describe, expect, inject, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { apiPrefix } from '../../src/http/route-table.ts';
 import { apiOf } from '../support/api.ts';
+import { endWithUs, spawnChild } from '../support/children.ts';
 import { dropDatabase, onServer, rowsOf, withDatabase } from '../support/database.ts';
 import { dist } from '../support/dist.ts';
-import { freePort } from '../support/mail.ts';
+import { freePort } from '../support/ports.ts';
 import { type PakhusProcess, startProcess } from '../support/process.ts';
 import { childrenOf, until } from '../support/processes.ts';
 import { adminSession, createTenant, logIn } from '../support/tenants.ts';
@@ -39,9 +40,9 @@ async function run(
   ...args: string[]
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const options = { env: { PATH: process.env.PATH ?? '', ...environment } };
-  const result = await promisify(execFile)(process.execPath, [join(dist, 'main.js'), ...args], options).catch(
-    (error) => error,
-  );
+  const running = promisify(execFile)(process.execPath, [join(dist, 'main.js'), ...args], options);
+  endWithUs(running.child);
+  const result = await running.catch((error) => error);
   return { code: result.code ?? 0, stdout: result.stdout, stderr: result.stderr };
 }
 
@@ -260,7 +261,7 @@ describe('on a server', () => {
     for (const { baseUrl } of instances) expect((await apiOf(baseUrl).get('/health')).status).toBe(200);
     expect(await rowsOf(url, 'select 1 from accounts where project_id is null')).toHaveLength(1);
     await Promise.all(instances.map((instance) => instance.stop()));
-  }, 120_000);
+  });
 
   test('a server that does not answer is tried again; the process ends with 1 and says why', async () => {
     const listener = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
@@ -273,19 +274,19 @@ describe('on a server', () => {
     });
     expect(code).toBe(1);
     expect(stderr).toContain('DATABASE_URL');
-  }, 60_000);
+  });
 });
 
 test('stop: npm start passes the signal on, and ends with 0; also before it is ready', async () => {
   const folder = await dataFolder();
   for (const line of ['database migrated', 'Pakhus is ready']) {
-    const child = spawn('npm', ['start'], {
+    const child = spawnChild('npm', ['start'], {
       cwd: join(dist, '..'),
       env: { PATH: process.env.PATH ?? '', HOME: folder, PORT: '0', DATA_DIR: join(folder, 'data') },
     });
     const exited = once(child, 'exit');
     let said = '';
-    child.stdout.on('data', (chunk) => {
+    child.stdout?.on('data', (chunk) => {
       said += chunk;
     });
     await until(line, async () => said.includes(line));
@@ -297,9 +298,13 @@ test('stop: npm start passes the signal on, and ends with 0; also before it is r
 
 test('start: nobody can write to a full disk, and the service lives on without its log', async () => {
   const port = await freePort();
-  const child = spawn('sh', ['-c', 'exec "$0" "$1" > /dev/full', process.execPath, join(dist, 'main.js')], {
-    env: { PATH: process.env.PATH ?? '', PORT: String(port), DATA_DIR: await dataFolder(), ...passwords },
-  });
+  const child = spawnChild(
+    'sh',
+    ['-c', 'exec "$0" "$1" > /dev/full', process.execPath, join(dist, 'main.js')],
+    {
+      env: { PATH: process.env.PATH ?? '', PORT: String(port), DATA_DIR: await dataFolder(), ...passwords },
+    },
+  );
   const exited = once(child, 'exit');
   cleanUps.push(async () => void child.kill('SIGKILL'));
   const api = apiOf(`http://127.0.0.1:${port}${apiPrefix}`);
@@ -327,7 +332,7 @@ test('stop: the wait for a database that is not there ends at once, with 0', asy
   cleanUps.push(async () => void listener.close());
   await until('a port', async () => listener.listening);
   const { port } = listener.address() as { port: number };
-  const child = spawn(process.execPath, [join(dist, 'main.js')], {
+  const child = spawnChild(process.execPath, [join(dist, 'main.js')], {
     env: {
       PATH: process.env.PATH ?? '',
       DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/x`,
@@ -336,7 +341,7 @@ test('stop: the wait for a database that is not there ends at once, with 0', asy
   });
   const exited = once(child, 'exit');
   let said = '';
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     said += chunk;
   });
   await until('a wait of three seconds', async () => said.includes('"retry_in_ms":3000'));

@@ -40,14 +40,10 @@ export async function reapAll({ databaseUrl, pakhus }: TestPakhus): Promise<void
 
 /** The same until nothing is left: what a busy store did not delete in time is tried again at once. */
 export async function reapUntilDone(service: TestPakhus): Promise<void> {
-  await until(
-    'nothing is doomed',
-    async () => {
-      await reapAll(service);
-      return (await rowsOf(service.databaseUrl, 'select from doomed_objects limit 1')).length === 0;
-    },
-    60_000,
-  );
+  await until('nothing is doomed', async () => {
+    await reapAll(service);
+    return (await rowsOf(service.databaseUrl, 'select from doomed_objects limit 1')).length === 0;
+  });
 }
 
 /** Every counter that differs from the number of the rows or the sum of their sizes, of users and of spaces. */

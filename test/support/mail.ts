@@ -120,12 +120,3 @@ export async function startPage(): Promise<{
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }
-
-/** A port that nobody listened on a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

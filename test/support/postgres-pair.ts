@@ -1,13 +1,14 @@
 // Two PostgreSQL servers of Debian's packages, a primary and its synchronous standby, on loopback with throw-away data.
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { spawnChild } from './children.ts';
 import { rowsOf } from './database.ts';
+import { freePort } from './ports.ts';
 import { childrenOf, until } from './processes.ts';
 
 /** Undefined where there is none. */
@@ -103,7 +104,7 @@ async function startServer(
     'wal_sender_timeout=0',
     ...settings,
   ].flatMap((setting) => ['-c', setting]);
-  const child = spawn(`${postgresBin}/postgres`, ['-D', dataDir, ...options], {
+  const child = spawnChild(`${postgresBin}/postgres`, ['-D', dataDir, ...options], {
     cwd: '/',
     stdio: 'ignore',
     ...owner,
@@ -148,12 +149,3 @@ const asOwner = (command: string, args: readonly string[]) =>
   promisify(execFile)(command, args, { cwd: '/', ...owner });
 
 const run = (program: string, args: readonly string[]) => asOwner(`${postgresBin}/${program}`, args);
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

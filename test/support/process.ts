@@ -1,8 +1,9 @@
 // The built product as a process of its own, for tests that kill it.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { spawnChild } from './children.ts';
 import { dist } from './dist.ts';
 
 export interface PakhusProcess {
@@ -19,7 +20,7 @@ export async function startProcess(
   environment: Record<string, string>,
   hear: (line: string) => void = () => undefined,
 ): Promise<PakhusProcess> {
-  const child = spawn(process.execPath, [join(dist, 'main.js')], {
+  const child = spawnChild(process.execPath, [join(dist, 'main.js')], {
     env: {
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',

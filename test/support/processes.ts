@@ -1,14 +1,11 @@
 // Looks at real processes by way of Linux's /proc, for tests about what is started, how and when it is gone.
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { waitMsMax } from './bounds.ts';
 
 /** Asks again until the answer is not undefined or false; a test that hangs here names what never came true. */
-export async function until<T>(
-  what: string,
-  ask: () => Promise<T | undefined | false>,
-  withinMs = 20_000,
-): Promise<T> {
-  const deadline = Date.now() + withinMs;
+export async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = Date.now() + waitMsMax;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
@@ -22,6 +19,13 @@ export async function childrenOf(parent: number, word: string): Promise<number[]
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
   const found = await Promise.all(pids.map(async (pid) => ((await isChild(pid, parent, word)) ? pid : 0)));
   return found.filter((pid) => pid > 0);
+}
+
+/** All live processes below one, however deep. */
+export async function descendantsOf(parent: number): Promise<number[]> {
+  const children = await childrenOf(parent, '');
+  const deeper = await Promise.all(children.map(descendantsOf));
+  return [...children, ...deeper.flat()];
 }
 
 async function isChild(pid: number, parent: number, word: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 // The embedded PostgreSQL against what a machine does to it: kills, copies, strangers' pids, closed folders.
 // Holds no test of SQL. A case that needs root says so in one line when it cannot run.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import {
@@ -22,6 +22,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { waitMsMax } from '../../../test/support/bounds.ts';
+import { spawnChild } from '../../../test/support/children.ts';
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 import { findPackage } from './embedded-binaries.ts';
 import { clusterName, findProcesses, readPostmasterPid } from './embedded-leftovers.ts';
@@ -99,7 +101,7 @@ interface Probe {
 
 function spawnProbe(options: object, more: { inserts?: string; uid?: number } = {}): Probe {
   const args = [join(base, 'probe.mjs'), JSON.stringify(options), ...(more.inserts ? [more.inserts] : [])];
-  const child = spawn(more.uid === undefined ? process.execPath : join(base, 'node'), args, {
+  const child = spawnChild(more.uid === undefined ? process.execPath : join(base, 'node'), args, {
     cwd: '/',
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -111,7 +113,7 @@ function spawnProbe(options: object, more: { inserts?: string; uid?: number } = 
 }
 
 function until(condition: () => void | Promise<void>): Promise<void> {
-  return vi.waitFor(condition, { timeout: 30_000, interval: 10 });
+  return vi.waitFor(condition, { timeout: waitMsMax, interval: 10 });
 }
 
 async function saysAtLeast(probe: Probe, lines: number): Promise<void> {
@@ -130,7 +132,7 @@ async function query(postgres: Pick<EmbeddedPostgres, 'connection'>, text: strin
       await attempt.connect();
       return attempt;
     },
-    { timeout: 15_000, interval: 20 },
+    { timeout: waitMsMax, interval: 20 },
   );
   try {
     return (await client.query<Record<string, unknown>>(text)).rows.map((row) => Object.values(row)[0]);
