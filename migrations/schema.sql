@@ -73,7 +73,10 @@ create table compression_jobs (
   height integer,
   error text,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  claim integer not null default 0,
+  alone boolean not null default false,
+  deaths_alone integer not null default 0
 );
 alter table compression_jobs add constraint compression_jobs_file_id_fkey FOREIGN KEY (file_id) REFERENCES files(id) ON DELETE CASCADE;
 alter table compression_jobs add constraint compression_jobs_file_id_key UNIQUE (file_id);

@@ -22,7 +22,7 @@ import { queuesOf, startWorkers } from './jobs/worker.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { cursorCodec } from './kernel/cursor.ts';
 import { createDeviceCookies } from './kernel/device-cookie.ts';
-import { reasonOf } from './kernel/error.ts';
+import { PakhusError, reasonOf } from './kernel/error.ts';
 import { createSealer, type Sealer } from './kernel/sealed.ts';
 import { deriveKey, randomToken } from './kernel/secret.ts';
 import type { Counters } from './platform/counters/counters.ts';
@@ -91,7 +91,25 @@ export async function undoAll(undo: readonly Undo[]): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
+/** A server that takes our first statement may still refuse a later one, for want of connections or for a restart. */
 export async function startPakhus(options: StartOptions): Promise<Pakhus> {
+  const giveUpAt = Date.now() + reachableWithinMs;
+  for (let waitMs = 500; ; waitMs = Math.min(waitMs * 2, 3_000)) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      const passes = isDatabaseOutage(error) && options.settings.DATABASE_URL !== null;
+      if (!passes || Date.now() + waitMs > giveUpAt) throw error;
+      options.log.warn({ err: error, retry_in_ms: waitMs }, 'the database failed during the start: retrying');
+      await delay(waitMs, undefined, { signal: options.signal });
+    }
+  }
+}
+
+const isDatabaseOutage = (error: unknown): boolean =>
+  error instanceof PakhusError && error.details.part === 'database';
+
+async function startOnce(options: StartOptions): Promise<Pakhus> {
   const undo: Undo[] = [];
   const stop = once(() => undoAll(undo));
   try {

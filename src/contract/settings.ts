@@ -290,7 +290,12 @@ export const variables = {
     'Uploads get 503 when less is free on the disk of the objects; 1 GiB, but at most 5 % of the disk, when unset',
   ),
   IMAGE_MAX_PIXELS: integer(50_000_000, 1, 1_000_000_000, 'Largest image that a job decodes'),
-  IMAGE_TIMEOUT_SECONDS: integer(30, 1, 3600, 'Longest time for one image'),
+  IMAGE_TIMEOUT_SECONDS: integer(
+    30,
+    1,
+    3600,
+    'Processor time that one image may take; on a busy machine it may last ten times as long',
+  ),
   IMAGE_MAX_ATTEMPTS: integer(3, 1, 100, 'Tries before an image job has failed for good'),
   IMAGE_CONCURRENCY: optionalInteger(1, 256, 'Images compressed at a time; the number of cores when unset'),
   REAPER_GRACE_SECONDS: integer(

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/platform/db/postgres.ts';
+import { sql } from '../../src/platform/db/sql.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openQueue } from '../../src/platform/queue/queue.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -30,6 +31,38 @@ test('queue: a job that takes longer than a lost one would is not given to a sec
     await expect.poll(() => ended).toBe(1);
     await pause(3_000);
     expect(begun).toBe(1);
+  } finally {
+    await queue.stop();
+    await db.close();
+    await database.drop();
+  }
+});
+
+test('queue: a job of endless retries is tried again after any number of them, within two minutes', async () => {
+  const database = await freshDatabase();
+  const log = createLogger('silent');
+  const db = openDatabase({ connection: { connectionString: database.url }, log });
+  const name = 'stubborn';
+  const queue = await openQueue(
+    db,
+    log,
+    [{ name, retriesMax: 'endless', retryDelaySeconds: 1, lostAfterSeconds: 60 }],
+    true,
+  );
+  try {
+    const id = randomUUID();
+    await db.transaction((tx) => queue.send(tx, name, id, {}));
+    await db.query(sql`update pgboss.job set state = 'retry', retry_count = 5000 where id = ${id}::uuid`);
+    let tries = 0;
+    await queue.work(name, 1, async () => {
+      tries += 1;
+      throw new Error('not this time');
+    });
+    await expect.poll(() => tries).toBe(1);
+    const job = () =>
+      db.query<{ state: string; soon: boolean }>(sql`
+        select state::text, start_after < now() + interval '2 minutes' as soon from pgboss.job where id = ${id}::uuid`);
+    await expect.poll(job).toEqual([{ state: 'retry', soon: true }]);
   } finally {
     await queue.stop();
     await db.close();

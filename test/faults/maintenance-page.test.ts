@@ -6,12 +6,13 @@ import { mover } from '../../src/features/files/files.jobs.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { picture } from '../support/image-files.ts';
 import { doomedOf, expectBalanced, never, objectsOf, reapAll } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
 import { testS3Server } from '../support/s3-server.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import { adminSession, createTenant, createUser } from '../support/tenants.ts';
-import { type UploadOptions, upload } from '../support/uploads.ts';
+import { contentTypeOf, formOf, partsOf, type UploadOptions, upload } from '../support/uploads.ts';
 
 const server = testS3Server();
 if (!server) console.log('SKIPPED maintenance pages: TEST_S3_ENDPOINT is not set');
@@ -131,6 +132,30 @@ describe.skipIf(!server)('a maintenance page in the place of the store', () => {
     expect(await objectsOf(service, id)).toEqual([`private/${file.storageKey}`]);
     await reapAll(service);
     expect(await objectsOf(service, id)).toEqual([]);
+  });
+
+  test('an image that was read as a page is read again, and is done', async () => {
+    const { key, path } = await newTenant();
+    pagesFor('GET');
+    const sent = await service.api.call('POST', `${path}/images`, {
+      as: key,
+      raw: formOf(partsOf(await picture(60, 40).png().toBuffer(), { type: 'image/png', fileField: 'image' })),
+      headers: { 'content-type': contentTypeOf() },
+    });
+    expect(sent.status, sent.text).toBe(202);
+    await until('a try has failed', async () => {
+      const jobs = await rowsOf(
+        service.databaseUrl,
+        `select from compression_jobs where id = '${sent.body.job_id}' and error is not null`,
+      );
+      return jobs.length > 0;
+    });
+    proxy.set();
+    const job = await until('the job ends', async () => {
+      const { body } = await service.api.get(`/project/jobs/${sent.body.job_id}`, key);
+      return ['done', 'failed'].includes(body.status) && body;
+    });
+    expect(job).toMatchObject({ status: 'done', width: 60, height: 40 });
   });
 
   test('health says that the store is away', async () => {

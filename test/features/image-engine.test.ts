@@ -1,8 +1,11 @@
 // The image engine against real child processes: what comes out, what hostile images can do, and who outlives whom.
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ImageRecipe, resolveRecipe } from '../../src/kernel/image-recipe.ts';
@@ -11,6 +14,7 @@ import {
   type ImageEngine,
   ImageFault,
   ImageRefused,
+  ImageStarved,
 } from '../../src/platform/images/image-engine.ts';
 import { ImageProcess } from '../../src/platform/images/image-process.ts';
 import { spawnChild } from '../support/children.ts';
@@ -340,6 +344,74 @@ describe('images: time, place and life', () => {
     );
     expect(existsSync(outputPath)).toBe(false);
     expect(await own.compress(goodPath, outputPath, plain)).toMatchObject({ width: 400 });
+    await own.close();
+  });
+
+  it.runIf(onLinux)(
+    'an image that gets no processor for longer than its limit is done once it does',
+    async () => {
+      const limitMs = 2_000;
+      const own = engine({ timeoutSeconds: limitMs / 1000 });
+      let over = false;
+      const work = own.compress(goodPath, freshPath(), plain).finally(() => {
+        over = true;
+      });
+      const pid = await onlyChild();
+      process.kill(pid, 'SIGSTOP');
+      const stoppedAt = Date.now();
+      await until('the limit has passed', async () => Date.now() - stoppedAt > limitMs * 1.5);
+      expect(over).toBe(false);
+      process.kill(pid, 'SIGCONT');
+      expect(await work).toMatchObject({ width: 400 });
+      await own.close();
+    },
+  );
+
+  it.runIf(onLinux)('one that never gets any is given up, and not for its own fault', async () => {
+    const own = engine({ timeoutSeconds: 1 });
+    const work = own.compress(goodPath, freshPath(), plain).catch((error: unknown) => error);
+    process.kill(await onlyChild(), 'SIGSTOP');
+    expect(await work).toBeInstanceOf(ImageStarved);
+    await own.close();
+  });
+
+  it.runIf(onLinux)('one that sleeps without end is given up, and that is its own fault', async () => {
+    const own = engine({ timeoutSeconds: 1 });
+    const pipe = freshPath();
+    await promisify(execFile)('mkfifo', [pipe]);
+    const error = await own.compress(pipe, freshPath(), plain).catch((reason: unknown) => reason);
+    expect(error).toEqual(new ImageFault('The image took longer than 1 seconds'));
+    expect(error).not.toBeInstanceOf(ImageStarved);
+    await own.close();
+  });
+
+  const onlyChild = () =>
+    until('the child', async () => (await childrenOf(process.pid, 'image-child.js')).at(-1));
+
+  it('an image that must be alone waits for those before it, and those behind it wait for it', async () => {
+    const own = engine({ concurrency: 3 });
+    const order: string[] = [];
+    const compress = (name: string, whenAlone?: () => Promise<void>) =>
+      own.compress(goodPath, freshPath(), plain, undefined, whenAlone).then(() => order.push(name));
+    const jobs = [compress('before'), compress('before')];
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    jobs.push(
+      compress('alone', async () => {
+        // Whoever waits for the images before hears of their end.
+        await setImmediate();
+        order.push('begins alone');
+        await held;
+      }),
+      compress('behind'),
+    );
+    await until('the lone one begins', async () => order.includes('begins alone'));
+    expect(order).toEqual(['before', 'before', 'begins alone']);
+    letGo();
+    await Promise.all(jobs);
+    expect(order.slice(3)).toEqual(['alone', 'behind']);
     await own.close();
   });
 

@@ -14,7 +14,7 @@ import { picture } from '../support/image-files.ts';
 import { expectBalanced, never } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus, testSecrets } from '../support/pakhus.ts';
 import { startProcess } from '../support/process.ts';
-import { until } from '../support/processes.ts';
+import { childrenOf, isGone, until } from '../support/processes.ts';
 import {
   adminSession,
   createPlan,
@@ -361,7 +361,7 @@ test('images: a job whose tries are used up fails only where the original is sti
       const { body: job } = await apart.api.get(`/project/jobs/${jobId}`, key);
       expect(job).toMatchObject(ends);
       // A try that was given up for lost comes back: it has no say any more.
-      const late = await deps.db.query(markDone(projectId, { id: jobId, attempts: 3 }, fileId, 'private'));
+      const late = await deps.db.query(markDone(projectId, { id: jobId, claim: 0 }, fileId, 'private'));
       expect(late).toEqual([]);
       expect((await apart.api.get(`/project/jobs/${jobId}`, key)).body).toEqual(job);
     }
@@ -369,6 +369,97 @@ test('images: a job whose tries are used up fails only where the original is sti
     await apart.stop();
   }
 });
+
+test('images: a process that dies takes no try with it, unless the image killed it twice in a row while alone', async () => {
+  const apart = await startTestPakhus({ ROLE: 'api', IMAGE_MAX_ATTEMPTS: '1' });
+  try {
+    const { id: projectId, key } = await createTenant(apart.api, await adminSession(apart.api));
+    const { id: userId } = await createUser(apart.api, key);
+    const original = await photo(300, 200);
+    for (const { left, ends } of [
+      { left: 'alone = false, deaths_alone = 0', ends: 'done' },
+      { left: 'alone = true, deaths_alone = 0', ends: 'done' },
+      // Not in a row: the last death was not its own.
+      { left: 'alone = false, deaths_alone = 1', ends: 'done' },
+      { left: 'alone = true, deaths_alone = 1', ends: 'failed' },
+    ]) {
+      const { body } = await send(apart.api, key, imagesOf(userId), original);
+      const { job_id: jobId } = body;
+      // As a process leaves it that was killed in its first try.
+      await rowsOf(
+        apart.databaseUrl,
+        `update compression_jobs set status = 'processing', attempts = 1, claim = 1, ${left} where id = '${jobId}'`,
+      );
+      await compressImage(apart.pakhus.deps, { jobId, projectId, uploader: nobody }, never);
+      const { body: job } = await apart.api.get(`/project/jobs/${jobId}`, key);
+      expect(job.status, `${left}: ${job.error}`).toBe(ends);
+      if (ends === 'failed') expect(job.error).toContain('was killed');
+      const [row] = await rowsOf(
+        apart.databaseUrl,
+        `select attempts, alone from compression_jobs where id = '${jobId}'`,
+      );
+      expect(row, left).toEqual({ attempts: 1, alone: false });
+    }
+  } finally {
+    await apart.stop();
+  }
+});
+
+test('images: a store that gives other bytes than it was given is asked again, and the image is done', async () => {
+  const apart = await startTestPakhus({ ROLE: 'api', IMAGE_MAX_ATTEMPTS: '20' });
+  try {
+    const { id: projectId, key } = await createTenant(apart.api, await adminSession(apart.api));
+    const { id: userId } = await createUser(apart.api, key);
+    const original = await photo(300, 200);
+    const { body } = await send(apart.api, key, imagesOf(userId), original);
+    const { objects } = apart.pakhus.deps;
+    const meta = { contentType: 'image/jpeg', contentDisposition: 'inline' };
+    const store = (bytes: Buffer) => objects.put('private', `${projectId}/${body.file_id}`, bytes, meta);
+    await store(original.subarray(0, 1000));
+    const worker = await apart.another({ ROLE: 'worker' });
+    try {
+      await until('a try has failed', async () => {
+        const [row] = await rowsOf<{ error: string | null }>(
+          apart.databaseUrl,
+          'select error from compression_jobs',
+        );
+        return row?.error?.includes('not the image that was uploaded');
+      });
+      await store(original);
+      expect(await settled(apart.api, key, body.job_id)).toMatchObject({ status: 'done', width: 300 });
+    } finally {
+      await worker.stop();
+    }
+  } finally {
+    await apart.stop();
+  }
+});
+
+test.runIf(process.platform === 'linux')(
+  'images: a machine too busy to work on an image takes no try from it',
+  async () => {
+    const known = new Set(await childrenOf(process.pid, 'image-child'));
+    const apart = await startTestPakhus({ IMAGE_TIMEOUT_SECONDS: '1', IMAGE_MAX_ATTEMPTS: '1' });
+    try {
+      const { key } = await createTenant(apart.api, await adminSession(apart.api));
+      const { id: userId } = await createUser(apart.api, key);
+      const { body } = await send(apart.api, key, imagesOf(userId), await photo(300, 200));
+      const child = await until('the image is in the works', async () =>
+        (await childrenOf(process.pid, 'image-child')).find((pid) => !known.has(pid)),
+      );
+      // It gets no processor any more, until it is given up.
+      process.kill(child, 'SIGSTOP');
+      expect(await settled(apart.api, key, body.job_id)).toMatchObject({ status: 'done', width: 300 });
+      expect(await isGone(child)).toBe(true);
+      expect(await rowsOf(apart.databaseUrl, 'select attempts from compression_jobs')).toEqual([
+        { attempts: 1 },
+      ]);
+    } finally {
+      await apart.stop();
+    }
+  },
+  60_000,
+);
 
 test('images: a single image goes ahead of what another project has waiting by the dozen', async () => {
   const apart = await startTestPakhus({ ROLE: 'api' });
@@ -415,9 +506,10 @@ test('images: kill -9 of the worker at any moment ends in done, once, with the s
     DATA_DIR: apart.dataDir,
     ...testSecrets,
     IMAGE_TIMEOUT_SECONDS: '3',
-    IMAGE_MAX_ATTEMPTS: '50',
+    IMAGE_MAX_ATTEMPTS: '1',
     IMAGE_CONCURRENCY: '2',
   };
+  let last: Awaited<ReturnType<typeof startProcess>> | undefined;
   try {
     const owner = await createTenant(apart.api, await adminSession(apart.api));
     const one = await createUser(apart.api, owner.key);
@@ -433,7 +525,7 @@ test('images: kill -9 of the worker at any moment ends in done, once, with the s
       await new Promise((resolve) => setTimeout(resolve, 150 + round * 120));
       await worker.kill();
     }
-    const worker = await startProcess(environment);
+    last = await startProcess(environment);
     for (const { job_id, file_id } of jobs) {
       const job = await settled(apart.api, owner.key, job_id);
       expect(job).toMatchObject({ status: 'done', original_size: original.length, width: 900, height: 700 });
@@ -442,11 +534,13 @@ test('images: kill -9 of the worker at any moment ends in done, once, with the s
       expect(bytes.length).toBe(job.compressed_size);
       expect((await sharp(bytes).metadata()).format).toBe('webp');
     }
-    expect(await worker.stop()).toBe(0);
+    expect(await last.stop()).toBe(0);
+    last = undefined;
     const objects = [];
     for await (const key of apart.pakhus.deps.objects.list('private')) objects.push(key);
     expect(objects).toHaveLength(jobs.length);
   } finally {
+    await last?.kill();
     await apart.stop();
   }
 });

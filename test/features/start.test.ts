@@ -6,12 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, inject, test } from 'vitest';
+import { startPakhus } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { apiPrefix } from '../../src/http/route-table.ts';
+import { createLogger } from '../../src/platform/log.ts';
 import { apiOf } from '../support/api.ts';
 import { endWithUs, spawnChild } from '../support/children.ts';
-import { dropDatabase, onServer, rowsOf, withDatabase } from '../support/database.ts';
+import { dropDatabase, freshDatabase, onServer, rowsOf, withDatabase } from '../support/database.ts';
 import { dist } from '../support/dist.ts';
+import { testSecrets } from '../support/pakhus.ts';
 import { freePort } from '../support/ports.ts';
 import { type PakhusProcess, startProcess } from '../support/process.ts';
 import { childrenOf, until } from '../support/processes.ts';
@@ -275,6 +278,40 @@ describe('on a server', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('DATABASE_URL');
   });
+});
+
+test('start: a database without connections to spare is waited for, like one that is not there', async () => {
+  const database = await freshDatabase();
+  cleanUps.push(() => database.drop());
+  const name = /\/([^/?]+)(\?.*)?$/.exec(database.url)?.[1];
+  const limitTo = (connections: number) =>
+    onServer(inject('databaseServer'), `alter database ${name} connection limit ${connections}`);
+  // One for the first statement, and none for what comes after it.
+  await limitTo(1);
+  let lines = '';
+  const { settings } = readConfig({
+    ...testSecrets,
+    PORT: '0',
+    DATABASE_URL: database.url,
+    DATA_DIR: await dataFolder(),
+  });
+  const hear = (line: string) => {
+    lines += line;
+  };
+  const starting = startPakhus({ settings, log: createLogger('warn', { write: hear }) });
+  cleanUps.push(() =>
+    starting.then(
+      (pakhus) => pakhus.stop(),
+      () => undefined,
+    ),
+  );
+  await Promise.race([
+    starting,
+    until('a start that is retried', async () => lines.includes('failed during the start')),
+  ]);
+  expect(lines).toContain('too many connections');
+  await limitTo(100);
+  expect((await starting).baseUrl).not.toBeNull();
 });
 
 test('stop: npm start passes the signal on, and ends with 0; also before it is ready', async () => {

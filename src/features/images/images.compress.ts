@@ -3,7 +3,8 @@
 // The result is noted on the job's row before it takes the original's place. A try that is cut short at any
 // line is followed by another, which sees from the object itself how far the last one got: the original is
 // compressed, a noted result is only acknowledged, and nothing is ever compressed twice. Nor does a job fail whose
-// result may have been written: when its tries are used up, it is looked at once more.
+// result may have been written: when its tries are used up, it is looked at once more. A try that ends with the process
+// that makes it does not count.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Deps } from '../../contract/deps.ts';
 import type { PlacedObject } from '../../contract/placed-object.ts';
-import { ImageFault, ImageRefused } from '../../platform/images/image-engine.ts';
+import { ImageFault, ImageRefused, ImageStarved } from '../../platform/images/image-engine.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
 import { abandonObject } from '../files/files.move.ts';
 import { compressedMetaOf, reserveRewrite, whileReserved } from '../files/files.objects.ts';
@@ -20,6 +21,7 @@ import {
   claimJob,
   findProgress,
   type JobResult,
+  markAlone,
   markDone,
   markFailed,
   markPending,
@@ -34,7 +36,10 @@ export async function compressImage(deps: Deps, order: CompressionOrder, signal:
   const [job] = await deps.db.query<WorkRow>(claimJob(projectId, jobId));
   // The file is gone, or an earlier try has finished after all.
   if (!job) return;
-  if (isUsedUp(deps, job) && job.result_sha256 === null) return fail(deps, order, job, lastReasonOf(job));
+  if (job.result_sha256 === null) {
+    if (isUsedUp(deps, job)) return fail(deps, order, job, lastReasonOf(job));
+    if (job.deaths_alone >= deathsAloneMax) return fail(deps, order, job, deadlyReason);
+  }
   await inWorkFolder(async (folder) => {
     try {
       await attempt(deps, projectId, job, folder, signal);
@@ -48,8 +53,15 @@ export async function compressImage(deps: Deps, order: CompressionOrder, signal:
 const isUsedUp = ({ settings }: Deps, { attempts }: WorkRow): boolean =>
   attempts > settings.IMAGE_MAX_ATTEMPTS;
 
-const lastReasonOf = ({ error }: WorkRow): string =>
-  error ?? 'The image could not be compressed: every try was cut short';
+const lastReasonOf = ({ error }: WorkRow): string => error ?? 'The image could not be compressed';
+
+/**
+ * A process may be killed for any reason, and its images are tried again. Only an image whose process died this often in
+ * a row while it decoded nothing else is held to be the reason.
+ */
+const deathsAloneMax = 2;
+const deadlyReason =
+  'The process that worked on the image was killed, and again when it tried the image alone';
 
 async function attempt(
   deps: Deps,
@@ -63,12 +75,17 @@ async function attempt(
   if (found.equals(job.file_sha256)) {
     if (isUsedUp(deps, job)) throw new ImageRefused(lastReasonOf(job));
     await replaceOriginal(deps, projectId, job, input, join(folder, 'output'), signal);
-  } else if (!job.result_sha256?.equals(found))
-    throw new ImageRefused('The stored object is not the image that was uploaded');
+  } else if (!job.result_sha256?.equals(found)) throw wrongObject(deps, job);
   const [done] = await deps.db.query(markDone(projectId, job, job.file_id, job.shelf));
   if (done) return;
   await abandonObject(deps, objectOf(job));
   throw new FileMoved();
+}
+
+/** Whoever answered for the store may have sent something else this time. */
+function wrongObject(deps: Deps, job: WorkRow): ImageRefused | ImageFault {
+  const reason = 'The stored object is not the image that was uploaded';
+  return isUsedUp(deps, job) ? new ImageRefused(reason) : new ImageFault(reason);
 }
 
 /** The file went to another shelf while its image was in the works, or is gone. */
@@ -106,7 +123,9 @@ async function replaceOriginal(
   output: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const image = await deps.images.compress(input, output, job.recipe, signal);
+  // After a death of unknown cause nothing else is decoded beside it: should it happen again, the cause is known.
+  const whenAlone = job.cut_short ? () => deps.db.query(markAlone(projectId, job)) : undefined;
+  const image = await deps.images.compress(input, output, job.recipe, signal, whenAlone);
   const result: JobResult = { ...image, sha256: await sha256Of(output) };
   const object = objectOf(job);
   if (!(await reserveRewrite(deps, object))) throw new FileMoved();
@@ -138,9 +157,13 @@ async function settleFailure(
   const { jobId, projectId } = order;
   if (error instanceof ImageRefused) return fail(deps, order, job, error.message);
   const [progress] = await deps.db.query<ProgressRow>(findProgress(projectId, jobId));
-  // A try does not count that a graceful stop has cut short, or a move, which may have taken the object from under
-  // the worker's hands: nothing is wrong with the image.
-  const excused = signal.aborted || error instanceof FileMoved || progress?.shelf !== job.shelf;
+  // Nothing is wrong with an image whose try was cut short by a graceful stop, by a busy machine, or by a move that may
+  // have taken the object away from the worker: such a try does not count.
+  const excused =
+    signal.aborted ||
+    error instanceof ImageStarved ||
+    error instanceof FileMoved ||
+    progress?.shelf !== job.shelf;
   const isLast = !excused && job.attempts >= deps.settings.IMAGE_MAX_ATTEMPTS;
   if (isLast && !progress?.result_noted) return fail(deps, order, job, publicReason(error));
   const tries = excused ? job.attempts - 1 : job.attempts;

@@ -6,9 +6,9 @@ import { type CompressionOrder, compressionQueue } from './images.service.ts';
 
 export const compression = queued<CompressionOrder>({
   name: compressionQueue,
-  queue: ({ IMAGE_TIMEOUT_SECONDS, IMAGE_MAX_ATTEMPTS }) => ({
-    // The job's own row counts the tries that matter; a stop that cuts one short does not use one up.
-    retriesMax: IMAGE_MAX_ATTEMPTS + 20,
+  queue: ({ IMAGE_TIMEOUT_SECONDS }) => ({
+    // The job's own row counts the tries that matter; one that ends with its process does not use one up.
+    retriesMax: 'endless',
     retryDelaySeconds: 1,
     // Waiting for a process, reading and writing the object take time beside the image itself.
     lostAfterSeconds: IMAGE_TIMEOUT_SECONDS * 2 + 5,

@@ -10,6 +10,10 @@ export interface JobRow extends JobFacts {
 
 /** A job with what its worker needs to know of the file. */
 export interface WorkRow extends JobRow {
+  readonly claim: number;
+  /** The try before this one ended with the process that made it. */
+  readonly cut_short: boolean;
+  readonly deaths_alone: number;
   readonly user_id: string;
   readonly recipe: ImageRecipe;
   readonly result_sha256: Buffer | null;
@@ -48,14 +52,24 @@ export const findJob = (
     ${userId === null ? noSql : sql`and j.user_id = ${userId}`}
     ${spaceId === null ? noSql : sql`and f.space_id = ${spaceId}`}`;
 
-/** Counts the try before it is made: a worker that dies in it has used it up. */
+/** A try that was cut short with its process is made again in its place: it does not count. */
 export const claimJob = (projectId: string, jobId: string): Sql => sql`
-  update compression_jobs j set status = 'processing', attempts = j.attempts + 1, updated_at = now()
-  from files f
-  where j.project_id = ${projectId} and j.id = ${jobId} and j.status in ('pending', 'processing')
+  with before as (
+    select id, status = 'processing' as cut_short, alone from compression_jobs
+    where project_id = ${projectId} and id = ${jobId} and status in ('pending', 'processing') for update)
+  update compression_jobs j set status = 'processing', claim = j.claim + 1, alone = false,
+    attempts = j.attempts + case when before.cut_short then 0 else 1 end,
+    deaths_alone = case when before.cut_short and before.alone then j.deaths_alone + 1 else 0 end,
+    updated_at = now()
+  from before, files f
+  where j.project_id = ${projectId} and j.id = before.id
     and f.id = j.file_id and f.project_id = j.project_id
-  returning ${columns}, j.user_id, j.recipe, j.result_sha256, f.name as file_name, f.sha256 as file_sha256,
-    f.storage_key, f.shelf`;
+  returning ${columns}, j.claim, j.deaths_alone, before.cut_short, j.user_id, j.recipe, j.result_sha256,
+    f.name as file_name, f.sha256 as file_sha256, f.storage_key, f.shelf`;
+
+/** From here on, and until its result is noted, the image is the one suspect if the process dies. */
+export const markAlone = (projectId: string, at: Try): Sql => sql`
+  update compression_jobs j set alone = true where j.project_id = ${projectId} and ${isAt(at)}`;
 
 export interface JobResult {
   readonly bytes: number;
@@ -66,15 +80,15 @@ export interface JobResult {
 }
 
 /** The try that the job is in, so that one which was given up for lost has no say any more. */
-type Try = Pick<WorkRow, 'id' | 'attempts'>;
+type Try = Pick<WorkRow, 'id' | 'claim'>;
 
-const isAt = ({ id, attempts }: Try): Sql =>
-  sql`j.id = ${id} and j.attempts = ${attempts} and j.status = 'processing'`;
+const isAt = ({ id, claim }: Try): Sql =>
+  sql`j.id = ${id} and j.claim = ${claim} and j.status = 'processing'`;
 
 /** Nothing when the file is gone or has moved to another shelf: then its object must not be written. */
 export const noteResult = (projectId: string, at: Try, shelf: Shelf, result: JobResult): Sql => sql`
   update compression_jobs j set result_sha256 = ${result.sha256}, compressed_size = ${result.bytes},
-    format = ${result.format}, width = ${result.width}, height = ${result.height}, updated_at = now()
+    format = ${result.format}, width = ${result.width}, height = ${result.height}, alone = false, updated_at = now()
   from files f
   where j.project_id = ${projectId} and ${isAt(at)} and f.id = j.file_id and f.project_id = j.project_id
     and f.shelf = ${shelf}

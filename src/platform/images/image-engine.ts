@@ -16,16 +16,21 @@ export class ImageFault extends Error {
   override readonly name = 'ImageFault';
 }
 
+/** The machine was too busy to give the image its time: that says nothing about the image. */
+export class ImageStarved extends ImageFault {}
+
 export interface ImageEngine {
   /**
    * Reads the file at inputPath and writes outputPath, which exists afterwards only if this succeeded. An abort
-   * rejects with the signal's reason.
+   * rejects with the signal's reason. With `whenAlone` no other image is worked on at the same time; it is called once
+   * that is so, before the work begins.
    */
   compress(
     inputPath: string,
     outputPath: string,
     recipe: ImageRecipe,
     signal?: AbortSignal,
+    whenAlone?: () => Promise<unknown>,
   ): Promise<ImageResult>;
   /** Fails what waits or runs with ImageFault, and resolves when every child process is gone. */
   close(): Promise<void>;
@@ -33,6 +38,7 @@ export interface ImageEngine {
 
 export interface ImageEngineOptions {
   readonly concurrency: number;
+  /** Of processor time; on a busy machine a job may take several times as long. */
   readonly timeoutSeconds: number;
   readonly pixelsMax: number;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
@@ -43,6 +49,7 @@ export interface ImageEngineOptions {
 interface Task {
   readonly job: ImageJob;
   readonly signal: AbortSignal | undefined;
+  readonly whenAlone: (() => Promise<unknown>) | undefined;
   readonly resolve: (result: ImageResult) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -64,6 +71,8 @@ class ProcessEngine implements ImageEngine {
   readonly #busy = new Set<ImageProcess>();
   /** Idle processes, the one used last at the end, each with the timer that dismisses it. */
   readonly #idle = new Map<ImageProcess, NodeJS.Timeout>();
+  /** One runs that must be the only one. */
+  #runsAlone = false;
   #closed = false;
 
   constructor(options: ImageEngineOptions) {
@@ -76,13 +85,14 @@ class ProcessEngine implements ImageEngine {
     outputPath: string,
     recipe: ImageRecipe,
     signal?: AbortSignal,
+    whenAlone?: () => Promise<unknown>,
   ): Promise<ImageResult> {
     const job: ImageJob = { inputPath, outputPath, recipe, pixelsMax: this.#options.pixelsMax };
     let onAbort = () => {};
     const settled = new Promise<ImageResult>((resolve, reject) => {
       if (this.#closed) return reject(closing());
       if (signal?.aborted) return reject(signal.reason);
-      const task = { job, signal, resolve, reject };
+      const task = { job, signal, whenAlone, resolve, reject };
       onAbort = () => this.#forget(task);
       signal?.addEventListener('abort', onAbort);
       this.#waiting.push(task);
@@ -107,11 +117,15 @@ class ProcessEngine implements ImageEngine {
   }
 
   #fill(): void {
-    while (!this.#closed && this.#running.size < this.#options.concurrency) {
-      const task = this.#waiting.shift();
-      if (!task) return;
+    while (!this.#closed && !this.#runsAlone && this.#running.size < this.#options.concurrency) {
+      const [task] = this.#waiting;
+      // What comes behind one that must be alone waits with it, or its turn might never come.
+      if (!task || (task.whenAlone && this.#running.size > 0)) return;
+      this.#waiting.shift();
+      this.#runsAlone = task.whenAlone !== undefined;
       const run = this.#run(task).finally(() => {
         this.#running.delete(run);
+        this.#runsAlone = false;
         this.#fill();
       });
       this.#running.add(run);
@@ -121,6 +135,11 @@ class ProcessEngine implements ImageEngine {
   /** Never rejects. Holds its place until a process that failed is gone, so that no more than the bound exist. */
   async #run(task: Task): Promise<void> {
     let process: ImageProcess;
+    try {
+      if (task.whenAlone) await this.#announce(task, task.whenAlone);
+    } catch (error) {
+      return task.reject(error);
+    }
     try {
       process = this.#takeIdle() ?? this.#start();
     } catch (error) {
@@ -140,6 +159,12 @@ class ProcessEngine implements ImageEngine {
     await rm(task.job.outputPath, { force: true }).catch(() => {});
     this.#note(outcome, process);
     task.reject(this.#failure(outcome, task));
+  }
+
+  async #announce({ signal }: Task, whenAlone: () => Promise<unknown>): Promise<void> {
+    await whenAlone();
+    signal?.throwIfAborted();
+    if (this.#closed) throw closing();
   }
 
   #start(): ImageProcess {
@@ -195,6 +220,8 @@ class ProcessEngine implements ImageEngine {
         return signal?.reason;
       case 'timeout':
         return new ImageFault(`The image took longer than ${this.#options.timeoutSeconds} seconds`);
+      case 'starved':
+        return new ImageStarved('The image was not finished: the machine was too busy');
       case 'died':
         return new ImageFault(`The process that worked on the image ended early (${outcome.how})`);
     }

@@ -3,10 +3,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { type ImageJob, type ImageReply, isImageReply } from './image-protocol.ts';
+import { cpuSecondsOf, isHeldUp } from './process-time.ts';
 
 /** How a job ended without an answer. */
 export interface ImageEnding {
-  readonly kind: 'timeout' | 'aborted' | 'died';
+  /** `starved`: the machine was too busy to give it its time. */
+  readonly kind: 'timeout' | 'starved' | 'aborted' | 'died';
   /** The signal or exit code, for people. */
   readonly how: string;
 }
@@ -18,6 +20,10 @@ const bytesPerPixel = 52;
 /** Below the API's own priority, so that requests are answered while images are worked on. */
 const niceness = 10;
 const stderrCharsMax = 2000;
+/** How often the time of a job is looked at. */
+const lookEveryMs = 200;
+/** A job may take so many times its limit where the machine is busy with other things. */
+const wallFactor = 10;
 
 /** Each limit in a call of its own: dash reads only the first option of `ulimit`, and says nothing. */
 const fence = 'ulimit -c 0; ulimit -v "$0"; exec "$@"';
@@ -56,21 +62,43 @@ export class ImageProcess {
   async run(job: ImageJob, timeoutSeconds: number, signal?: AbortSignal): Promise<ImageReply | ImageEnding> {
     this.jobs += 1;
     let cause: ImageEnding['kind'] = 'died';
-    const stop = (kind: 'timeout' | 'aborted') => {
+    const stop = (kind: ImageEnding['kind']) => {
       cause = kind;
       this.kill();
     };
     const onAbort = () => stop('aborted');
-    const timer = setTimeout(() => stop('timeout'), timeoutSeconds * 1000);
+    const stopWatching = this.#watchTime(timeoutSeconds, stop);
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       const answer = await Promise.race([this.#ask(job), this.ended]);
       if (typeof answer !== 'string') return answer;
       return { kind: cause, how: answer };
     } finally {
-      clearTimeout(timer);
+      stopWatching();
       signal?.removeEventListener('abort', onAbort);
     }
+  }
+
+  /**
+   * The limit is on processor time, which only the image can use up: on a busy machine the start of a process alone may
+   * take half a minute. Where the system does not tell processor time, the clock on the wall has to do.
+   */
+  #watchTime(timeoutSeconds: number, stop: (kind: 'timeout' | 'starved') => void): () => void {
+    const pid = this.#child.pid ?? 0;
+    const startedAt = performance.now();
+    const cpuBefore = cpuSecondsOf(pid) ?? 0;
+    let overdue = false;
+    const look = () => {
+      const wall = (performance.now() - startedAt) / 1000;
+      const cpu = cpuSecondsOf(pid);
+      if ((cpu === undefined ? wall : cpu - cpuBefore) >= timeoutSeconds) return stop('timeout');
+      if (wall < timeoutSeconds * wallFactor) return;
+      // This process may have been held up as well: what has come in meanwhile is heard before the verdict.
+      if (overdue) return stop(isHeldUp(pid) ? 'starved' : 'timeout');
+      overdue = true;
+    };
+    const timer = setInterval(look, lookEveryMs);
+    return () => clearInterval(timer);
   }
 
   kill(): void {

@@ -9,8 +9,8 @@ import type { Logger } from '../log.ts';
 
 export interface QueueOptions {
   readonly name: string;
-  /** Tries beyond the first; the wait between them grows. */
-  readonly retriesMax: number;
+  /** Retries after the first try, with growing waits in between; `endless` where the handler itself gives up. */
+  readonly retriesMax: number | 'endless';
   readonly retryDelaySeconds: number;
   /** A job that was not heard of for longer has lost its worker and is given to another. */
   readonly lostAfterSeconds: number;
@@ -32,6 +32,10 @@ export interface Queue {
 const channel = 'pakhus_queue';
 const startLock = 7_256_488;
 const pollMs = 2_000;
+/** As good as endless, since the count is held down. */
+const retryLimitMax = 1_000_000;
+/** The wait doubles this many times; after that, endless retries come once or twice a minute. */
+const doublingsMax = 5;
 
 export async function openQueue(
   db: Database,
@@ -69,7 +73,16 @@ export async function openQueue(
     async work(name, concurrency, handler) {
       stopListening ??= await db.listen(channel, bell.ring);
       for (let n = 0; n < concurrency; n += 1)
-        loops.push(workLoop(boss, log, name, bell, stopping.signal, renewed(db, log, queues, name, handler)));
+        loops.push(
+          workLoop(
+            boss,
+            log,
+            name,
+            bell,
+            stopping.signal,
+            paced(db, queues, name, renewed(db, log, queues, name, handler)),
+          ),
+        );
     },
     async stop() {
       stopping.abort(new Error('Pakhus is stopping'));
@@ -96,7 +109,7 @@ async function workLoop<Data>(
   while (!stopping.aborted) {
     const heard = bell.count();
     try {
-      const [job] = await boss.fetch<Data>(name, { batchSize: 1 });
+      const [job] = await boss.fetch<Data>(name, { batchSize: 1, includeMetadata: true });
       if (job) await runJob(boss, name, job, handler, stopping);
       else await bell.wait(heard, pollMs);
     } catch (error) {
@@ -109,7 +122,7 @@ async function workLoop<Data>(
 async function runJob<Data>(
   boss: PgBoss,
   name: string,
-  job: PgBoss.Job<Data>,
+  job: PgBoss.JobWithMetadata<Data>,
   handler: JobHandler<Data>,
   stopping: AbortSignal,
 ): Promise<void> {
@@ -122,7 +135,25 @@ async function runJob<Data>(
   await boss.complete(name, job.id);
 }
 
-type JobHandler<Data> = (job: PgBoss.Job<Data>, stopping: AbortSignal) => Promise<void>;
+type JobHandler<Data> = (job: PgBoss.JobWithMetadata<Data>, stopping: AbortSignal) => Promise<void>;
+
+/** Keeps the count of an endless job's retries from growing, and so the wait for the next one. */
+function paced<Data>(
+  db: Database,
+  queues: readonly QueueOptions[],
+  name: string,
+  handler: JobHandler<Data>,
+): JobHandler<Data> {
+  if (queues.find((queue) => queue.name === name)?.retriesMax !== 'endless') return handler;
+  return async (job, stopping) => {
+    // Before the try: its process may be killed in it.
+    if (job.retryCount > doublingsMax) await db.query(holdRetriesDown(name, job.id), 'background');
+    await handler(job, stopping);
+  };
+}
+
+const holdRetriesDown = (name: string, id: string): Sql =>
+  sql`update pgboss.job set retry_count = ${doublingsMax} where name = ${name} and id = ${id}::uuid`;
 
 /** Says now and then that the job still has its worker: one that takes long must not be given to a second. */
 function renewed<Data>(
@@ -188,7 +219,7 @@ async function declare(
   { name, retriesMax, retryDelaySeconds, lostAfterSeconds }: QueueOptions,
 ): Promise<void> {
   const options = {
-    retryLimit: retriesMax,
+    retryLimit: retriesMax === 'endless' ? retryLimitMax : retriesMax,
     retryDelay: retryDelaySeconds,
     retryBackoff: true,
     expireInSeconds: lostAfterSeconds,
