@@ -141,6 +141,19 @@ describe.skipIf(!browserPath)('in a browser', () => {
     expect(reply.status).toBe(200);
   });
 
+  test('a reset link that was used says so once, in words about the link', async () => {
+    await inBrowser(async (page) => {
+      await page.goto(`${new URL(service.baseUrl).origin}/console/reset-password?token=used`);
+      await page.fill('#password', 'a new password');
+      await page.fill('#again', 'a new password');
+      await page.click('button');
+      await page.getByText('has been used').waitFor();
+      expect(await page.locator('#message').textContent()).toBe(
+        'This link is wrong, has expired or has been used: ask for a new one.',
+      );
+    });
+  });
+
   test('the reference: whoever authorizes on its first screen can try an upload out as it stands', async () => {
     const tenant = await createTenant(service.api, await adminSession(service.api));
     const user = await createUser(service.api, tenant.key);
