@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { browserPath, withPage } from '../support/browser.ts';
 import { linkOf, outboxTo } from '../support/mail.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { adminSession, createTenant, createUser } from '../support/tenants.ts';
 
-const browserPath = process.env.TEST_CHROMIUM;
 if (!browserPath) console.log('SKIPPED reference in a browser: TEST_CHROMIUM is not set');
 
 let service: TestPakhus;
@@ -76,25 +73,11 @@ test.each(['/', '/api/v1', '/api/v1/', '/docs'])(
   },
 );
 
-/** A page of a browser that is gone afterwards. What it asked others for, and what failed in it, is told. */
-async function inBrowser(
+/** What the page asked others for, and what failed in it, is told. */
+const inBrowser = (
   work: (page: Page, seen: { foreign: string[]; errors: string[] }) => Promise<void>,
-): Promise<void> {
-  const profile = await mkdtemp(join(tmpdir(), 'pakhus-browser-'));
-  const browser = await chromium.launchPersistentContext(profile, {
-    executablePath: browserPath ?? '',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-  try {
-    const page = await browser.newPage();
+): Promise<void> =>
+  withPage(async (page) => {
     const seen: { foreign: string[]; errors: string[] } = { foreign: [], errors: [] };
     page.on('request', (request) => {
       const isOwn = request.url().startsWith(new URL(service.baseUrl).origin);
@@ -102,11 +85,7 @@ async function inBrowser(
     });
     page.on('pageerror', (error) => seen.errors.push(error.message));
     await work(page, seen);
-  } finally {
-    await browser.close();
-    await rm(profile, { recursive: true, force: true });
-  }
-}
+  });
 
 test('the page of reset links is served with what it needs, and lets nothing else run', async () => {
   const { origin } = new URL(service.baseUrl);
