@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Deps } from './contract/deps.ts';
 import { encryptionKeyOf, type Settings } from './contract/settings.ts';
@@ -28,9 +28,9 @@ import { deriveKey, randomToken } from './kernel/secret.ts';
 import type { Counters } from './platform/counters/counters.ts';
 import { memoryCounters } from './platform/counters/memory.ts';
 import { redisCounters } from './platform/counters/redis.ts';
-import { startEmbeddedPostgres } from './platform/db/embedded.ts';
+import { joinEmbeddedPostgres, startEmbeddedPostgres } from './platform/db/embedded.ts';
 import { migrate } from './platform/db/migrate.ts';
-import { type Database, openDatabase } from './platform/db/postgres.ts';
+import { type Connection, type Database, openDatabase } from './platform/db/postgres.ts';
 import type { DatabaseTiming } from './platform/db/session.ts';
 import { sql } from './platform/db/sql.ts';
 import { createFairShare } from './platform/fair-share.ts';
@@ -232,12 +232,39 @@ export async function openConfiguredDatabase(
   signal?: AbortSignal,
   timing?: Partial<DatabaseTiming>,
 ): Promise<Database> {
-  let connection: Parameters<typeof openDatabase>[0]['connection'];
-  if (settings.DATABASE_URL === null) {
-    const embedded = await startEmbeddedPostgres({ dataDir: settings.DATA_DIR, log });
-    undo.push(() => embedded.stop());
-    connection = embedded.connection;
-  } else connection = { connectionString: settings.DATABASE_URL };
+  const connection = await connectionOf(settings, log, undo, startEmbeddedPostgres);
+  return openReachable(connection, log, undo, signal, timing);
+}
+
+/** Beside a service that may be running, for work that does not get in its way. */
+export async function joinConfiguredDatabase(
+  settings: Settings,
+  log: Logger,
+  undo: Undo[],
+): Promise<{ readonly db: Database; readonly connection: Connection }> {
+  const connection = await connectionOf(settings, log, undo, joinEmbeddedPostgres);
+  return { connection, db: await openReachable(connection, log, undo) };
+}
+
+async function connectionOf(
+  { DATABASE_URL, DATA_DIR }: Settings,
+  log: Logger,
+  undo: Undo[],
+  openEmbedded: typeof startEmbeddedPostgres,
+): Promise<Connection> {
+  if (DATABASE_URL !== null) return { connectionString: DATABASE_URL };
+  const embedded = await openEmbedded({ dataDir: DATA_DIR, log });
+  undo.push(() => embedded.stop());
+  return embedded.connection;
+}
+
+async function openReachable(
+  connection: Connection,
+  log: Logger,
+  undo: Undo[],
+  signal?: AbortSignal,
+  timing?: Partial<DatabaseTiming>,
+): Promise<Database> {
   const db = openDatabase({ connection, log, timing });
   undo.push(() => db.close());
   await untilReachable(db, log, signal);
@@ -329,29 +356,61 @@ async function openObjects(
   uploads: Deps['uploads'],
   undo: Undo[],
 ): Promise<ObjectStore> {
+  const { S3_BUCKET } = settings;
   const objects =
-    settings.S3_BUCKET === null
-      ? createDiskStore({
-          root: objectsFolder(settings),
-          signingSecret: downloadSecret,
-          urlPath: `${apiPrefix}/objects`,
-          clock,
-          freeBytesMin: settings.DISK_FREE_BYTES_MIN,
-        })
-      : (await import('./platform/objects/s3.ts')).createS3Store({
-          ...(settings.S3_ENDPOINT === null ? {} : { endpoint: settings.S3_ENDPOINT }),
-          ...(settings.S3_PUBLIC_BUCKET === null ? {} : { publicBucket: settings.S3_PUBLIC_BUCKET }),
-          region: settings.S3_REGION,
-          bucket: settings.S3_BUCKET,
-          accessKeyId: settings.S3_ACCESS_KEY_ID ?? '',
-          secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? '',
-          forcePathStyle: settings.S3_FORCE_PATH_STYLE,
-          clock: systemClock,
-          onShortage: () => uploads.places.relieve(),
-        });
+    S3_BUCKET === null
+      ? openDiskStore(settings, downloadSecret, clock)
+      : await openS3Store(settings, S3_BUCKET, () => uploads.places.relieve());
   undo.push(() => objects.close());
   await objects.check();
   return objects;
+}
+
+const openDiskStore = (settings: Settings, signingSecret: Buffer, clock: Clock): ObjectStore =>
+  createDiskStore({
+    root: objectsFolder(settings),
+    signingSecret,
+    urlPath: `${apiPrefix}/objects`,
+    clock,
+    freeBytesMin: settings.DISK_FREE_BYTES_MIN,
+  });
+
+async function openS3Store(
+  settings: Settings,
+  bucket: string,
+  onShortage?: () => void,
+): Promise<ObjectStore> {
+  const { createS3Store } = await import('./platform/objects/s3.ts');
+  return createS3Store({
+    ...(settings.S3_ENDPOINT === null ? {} : { endpoint: settings.S3_ENDPOINT }),
+    ...(settings.S3_PUBLIC_ENDPOINT === null ? {} : { publicEndpoint: settings.S3_PUBLIC_ENDPOINT }),
+    ...(settings.S3_PUBLIC_BUCKET === null ? {} : { publicBucket: settings.S3_PUBLIC_BUCKET }),
+    region: settings.S3_REGION,
+    bucket,
+    accessKeyId: settings.S3_ACCESS_KEY_ID ?? '',
+    secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? '',
+    forcePathStyle: settings.S3_FORCE_PATH_STYLE,
+    clock: systemClock,
+    onShortage,
+  });
+}
+
+/** The disk below DATA_DIR and the S3 store, at once: to copy from the one to the other. */
+export async function openBothStores(
+  settings: Settings,
+  undo: Undo[],
+): Promise<{ readonly disk: ObjectStore; readonly s3: ObjectStore }> {
+  if (settings.S3_BUCKET === null)
+    throw new Error('S3_BUCKET is not set: set the S3_ variables to the store to copy to');
+  const folder = resolve(objectsFolder(settings));
+  if (!existsSync(folder))
+    throw new Error(`There are no objects in ${folder}: set DATA_DIR as for the service`);
+  // It signs no URLs here.
+  const disk = openDiskStore(settings, Buffer.alloc(32), systemClock);
+  const s3 = await openS3Store(settings, settings.S3_BUCKET);
+  undo.push(() => s3.close());
+  await s3.check();
+  return { disk, s3 };
 }
 
 /** What is signed with the first outlives a change of JWT_SECRET, as tokens do: the second still knows it. */
@@ -416,7 +475,7 @@ function createCounters(shared: SharedRedis | null, log: Logger): Counters {
   return shared ? redisCounters({ ...shared, fallback: memory, log }) : memory;
 }
 
-async function readVersion(): Promise<string> {
+export async function readVersion(): Promise<string> {
   const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };

@@ -1,5 +1,6 @@
 // The only file that reads the environment. All mistakes are found together, before anything is started.
 import { type Settings, variables } from './contract/settings.ts';
+import { editDistance } from './kernel/edit-distance.ts';
 import { presignSecondsMax, uploadBytesMax } from './platform/objects/s3-limits.ts';
 
 export class ConfigError extends Error {
@@ -32,7 +33,8 @@ export function readConfig(environment: Environment): Config {
   }
   mistakes.push(...contradictions(settings as Partial<Settings>));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
-  return { settings: settings as Settings, warnings: warningsOf(settings as Settings) };
+  const warnings = [...warningsOf(settings as Settings), ...misspelledVariables(environment)];
+  return { settings: settings as Settings, warnings };
 }
 
 const jwtSecretAdvised = 32;
@@ -60,7 +62,13 @@ function portMistakes({ PORT, METRICS_PORT, ROLE }: Partial<Settings>): string[]
 
 function strayS3Variables(settings: Partial<Settings>): string[] {
   const stray = (
-    ['S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY', 'S3_PUBLIC_BUCKET'] as const
+    [
+      'S3_ENDPOINT',
+      'S3_PUBLIC_ENDPOINT',
+      'S3_ACCESS_KEY_ID',
+      'S3_SECRET_ACCESS_KEY',
+      'S3_PUBLIC_BUCKET',
+    ] as const
   ).filter((name) => settings[name] != null);
   return stray.length > 0
     ? [`S3_BUCKET is missing, but ${stray.join(', ')} ${stray.length > 1 ? 'are' : 'is'} set`]
@@ -95,6 +103,36 @@ function warningsOf(settings: Settings): string[] {
   return found;
 }
 
+/** Families of variables that hardly anybody else uses. */
+const ownPrefixes = ['PAKHUS_', 'S3_', 'R2_', 'SMTP_', 'IMAGE_', 'REAPER_', 'JWT_'];
+/** Kubernetes puts the addresses of services into every container: of one named pakhus, PAKHUS_SERVICE_HOST and others. */
+const serviceLink = /_SERVICE_(HOST|PORT)(_\w+)?$|_PORT(_\d+_(TCP|UDP)(_\w+)?)?$/;
+
+/** A misspelled variable would silently leave its default in force. Values are not repeated: they may be secrets. */
+function misspelledVariables(environment: Environment): string[] {
+  return Object.keys(environment)
+    .filter((name) => !Object.hasOwn(variables, name) && environment[name])
+    .sort()
+    .flatMap((name) => {
+      const meant = nearestVariable(name.toUpperCase());
+      if (meant) return [`${name} is not a variable of Pakhus and is ignored: did you mean ${meant}?`];
+      if (!ownPrefixes.some((prefix) => name.startsWith(prefix)) || serviceLink.test(name)) return [];
+      return [`${name} is not a variable of Pakhus and is ignored: --help lists those that are`];
+    });
+}
+
+/** In a short name, two typos would make anything of anything. */
+const typosMax = (name: string): number => (name.length < 10 ? 1 : 2);
+
+function nearestVariable(name: string): string | undefined {
+  const near = Object.keys(variables)
+    .filter((known) => Math.abs(known.length - name.length) <= 2)
+    .map((known) => ({ known, typos: editDistance(name, known) }))
+    .filter(({ known, typos }) => typos <= typosMax(known))
+    .sort((a, b) => a.typos - b.typos);
+  return near[0]?.known;
+}
+
 export function helpText(): string {
   const rows = Object.entries(variables).map(([name, { shown, meaning }]) => [name, shown, meaning] as const);
   const nameWidth = Math.max(...rows.map(([name]) => name.length));
@@ -106,8 +144,12 @@ export function helpText(): string {
     'pakhus                                      starts the service',
     'pakhus admin reset-password [--email E]     sets a new password for an account and prints it',
     'pakhus admin disable-2fa [--email E]        switches two-factor login off for an account',
+    'pakhus admin export-database [--file F]     writes the database as SQL that psql loads into an empty one',
+    'pakhus admin copy-objects                   copies all objects from DATA_DIR to the S3 store, and verifies them',
+    'pakhus --version                            prints the version',
     '',
-    'Without --email, the admin is meant. On the embedded database, stop the service first.',
+    'Without --email, the admin is meant. On the embedded database, stop the service before the first two; the',
+    'others may run beside it.',
     '',
     'Pakhus is configured by environment variables; all are optional.',
     '',

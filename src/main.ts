@@ -13,12 +13,17 @@ const stopWithinMs = 30_000;
 const say = (line: string) => process.stdout.write(`${line}\n`);
 // As with the log: what cannot be said is lost, and nothing else.
 process.stdout.on('error', () => undefined);
+/** Of a command's output, unlike of the log, nothing may be missing. */
+const write = (text: string) =>
+  new Promise<void>((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+  });
 const complain = (line: string) => process.stderr.write(`${line}\n`);
 
 async function main(): Promise<void> {
   const words = process.argv.slice(2);
   if (words.length > 0) {
-    process.exitCode = await runCommand(words, process.env, { say, complain });
+    process.exitCode = await runCommand(words, process.env, { say, complain, write });
     return;
   }
   await serve();

@@ -223,6 +223,9 @@ export const variables = {
     'Redis that instances share limits and counters through; per process when unset',
   ),
   S3_ENDPOINT: httpUrl('Address of the S3-compatible store', { bare: true }),
+  S3_PUBLIC_ENDPOINT: httpUrl('Address of that store in download URLs; S3_ENDPOINT when unset', {
+    bare: true,
+  }),
   S3_REGION: text('us-east-1', 'Region used in S3 signatures'),
   S3_BUCKET: optional('Bucket of private objects; the disk below DATA_DIR when unset'),
   S3_ACCESS_KEY_ID: optional('S3 access key'),

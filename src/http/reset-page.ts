@@ -52,8 +52,13 @@ const say = (text, failed) => {
   message.className = failed ? 'failed' : '';
 };
 
-const reasonOf = ({ message, details }) =>
-  [message, ...(details?.issues ?? []).map((issue) => issue.path + ' ' + issue.message)].join('. ');
+// The message of a validation error repeats its issues, in the words of the API.
+const reasonOf = ({ message, details }) => {
+  const issueOf = (path) => details?.issues?.find((issue) => issue.path === path);
+  if (issueOf('token')) return 'This link is wrong, has expired or has been used: ask for a new one.';
+  const issue = issueOf('newPassword');
+  return issue ? 'The password ' + issue.message + '.' : message;
+};
 
 async function setPassword(newPassword) {
   const answer = await fetch('${apiPrefix}/auth/reset-password', {

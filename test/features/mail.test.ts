@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -213,6 +213,8 @@ describe('without a mail server', () => {
       expect(linkOf(mail), 'nothing else is known of where the service is').toMatch(
         new RegExp(`^http://${host}/console/reset-password\\?token=`),
       );
+      const lines = (await readFile(mail.file, 'utf8')).split('\r\n');
+      expect(lines, 'whoever opens the file can copy the link').toContain(linkOf(mail));
     } finally {
       await service.stop();
     }

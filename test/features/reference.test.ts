@@ -1,14 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { waitMsMax } from '../support/bounds.ts';
+import { browserPath, withPage } from '../support/browser.ts';
 import { linkOf, outboxTo } from '../support/mail.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { adminSession, createTenant, createUser } from '../support/tenants.ts';
 
-const browserPath = process.env.TEST_CHROMIUM;
 if (!browserPath) console.log('SKIPPED reference in a browser: TEST_CHROMIUM is not set');
 
 let service: TestPakhus;
@@ -77,27 +73,11 @@ test.each(['/', '/api/v1', '/api/v1/', '/docs'])(
   },
 );
 
-/** A page of a browser that is gone afterwards. What it asked others for, and what failed in it, is told. */
-async function inBrowser(
+/** What the page asked others for, and what failed in it, is told. */
+const inBrowser = (
   work: (page: Page, seen: { foreign: string[]; errors: string[] }) => Promise<void>,
-): Promise<void> {
-  const profile = await mkdtemp(join(tmpdir(), 'pakhus-browser-'));
-  const browser = await chromium.launchPersistentContext(profile, {
-    executablePath: browserPath ?? '',
-    timeout: waitMsMax,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-  try {
-    browser.setDefaultTimeout(waitMsMax);
-    const page = await browser.newPage();
+): Promise<void> =>
+  withPage(async (page) => {
     const seen: { foreign: string[]; errors: string[] } = { foreign: [], errors: [] };
     page.on('request', (request) => {
       const isOwn = request.url().startsWith(new URL(service.baseUrl).origin);
@@ -105,11 +85,7 @@ async function inBrowser(
     });
     page.on('pageerror', (error) => seen.errors.push(error.message));
     await work(page, seen);
-  } finally {
-    await browser.close();
-    await rm(profile, { recursive: true, force: true });
-  }
-}
+  });
 
 test('the page of reset links is served with what it needs, and lets nothing else run', async () => {
   const { origin } = new URL(service.baseUrl);
@@ -142,6 +118,19 @@ describe.skipIf(!browserPath)('in a browser', () => {
     const { email } = tenant;
     const reply = await service.api.post('/auth/login', undefined, { email, password: 'a new password' });
     expect(reply.status).toBe(200);
+  });
+
+  test('a reset link that was used says so once, in words about the link', async () => {
+    await inBrowser(async (page) => {
+      await page.goto(`${new URL(service.baseUrl).origin}/console/reset-password?token=used`);
+      await page.fill('#password', 'a new password');
+      await page.fill('#again', 'a new password');
+      await page.click('button');
+      await page.getByText('has been used').waitFor();
+      expect(await page.locator('#message').textContent()).toBe(
+        'This link is wrong, has expired or has been used: ask for a new one.',
+      );
+    });
   });
 
   test('the reference: whoever authorizes on its first screen can try an upload out as it stands', async () => {

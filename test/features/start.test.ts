@@ -94,6 +94,8 @@ describe('configuration', () => {
     [{ ENCRYPTION_KEY: 'abc' }, 'ENCRYPTION_KEY'],
     [{ ADMIN_PASSWORD: '1234567' }, 'ADMIN_PASSWORD'],
     [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, 'S3_BUCKET'],
+    [{ S3_PUBLIC_ENDPOINT: 'http://127.0.0.1:1' }, 'S3_BUCKET'],
+    [{ S3_PUBLIC_ENDPOINT: 's3.example.com' }, 'S3_PUBLIC_ENDPOINT'],
     [{ DATABASE_URL: 'postgres://u:pa/ss@db:5432/x' }, 'DATABASE_URL'],
     [{ REDIS_URL: 'redis://:pa/ss@cache:6379' }, 'REDIS_URL'],
     [{ SMTP_URL: 'smtp://me:pa/ss@mail:587' }, 'SMTP_URL'],
@@ -134,6 +136,45 @@ describe('configuration', () => {
     expect(readConfig(environment).warnings.join()).toContain(warning);
   });
 
+  test.each([
+    ['S3_BUKET', 'did you mean S3_BUCKET?'],
+    ['DATABASE_URI', 'did you mean DATABASE_URL?'],
+    ['REDIS_ULR', 'did you mean REDIS_URL?'],
+    ['PROT', 'did you mean PORT?'],
+    ['data_dir', 'did you mean DATA_DIR?'],
+    ['PAKHUS_PORT_NUMBER', '--help lists those that are'],
+    ['SMTP_PASSWORD', '--help lists those that are'],
+  ])('%s is warned of as ignored, without its value', (name, advice) => {
+    expect(readConfig({ [name]: 'hush' }).warnings).toEqual([
+      `${name} is not a variable of Pakhus and is ignored: ${advice}`,
+    ]);
+  });
+
+  test("variables of the system, of npm and of Kubernetes are nobody's typo", () => {
+    const names = [
+      'HOME',
+      'PATH',
+      'HOSTNAME',
+      'SHELL',
+      'TERM',
+      'USER',
+      'LANG',
+      'NODE_ENV',
+      'npm_config_cache',
+    ];
+    names.push('PAKHUS_SERVICE_HOST', 'PAKHUS_SERVICE_PORT_HTTP', 'PAKHUS_PORT_3000_TCP_ADDR', 'PAKHUS_PORT');
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, 'x']))).warnings).toEqual([]);
+    expect(readConfig({ S3_BUKET: '' }).warnings, 'empty means not set').toEqual([]);
+  });
+
+  test('a misspelled variable is warned of when the service starts', async () => {
+    const lines: string[] = [];
+    const environment = { DATA_DIR: await dataFolder(), LOG_LEVEL: 'warn', RESET_ULR: 'https://a.example' };
+    const process = await startProcess(environment, (line) => lines.push(line));
+    cleanUps.push(() => process.kill());
+    expect(lines.filter((line) => line.includes('RESET_ULR is not a variable'))).toHaveLength(1);
+  });
+
   test('a mail server without an address for links is listed with the others, and ends the process with 1', async () => {
     const { code, stdout, stderr } = await run({ SMTP_URL: 'smtp://127.0.0.1:1', PORT: 'x' });
     expect([code, stdout]).toEqual([1, '']);
@@ -152,6 +193,12 @@ describe('configuration', () => {
 
   test('an empty variable counts as not set', () => {
     expect(readConfig({ PORT: '', REDIS_URL: '' }).settings).toMatchObject({ PORT: 3000, REDIS_URL: null });
+  });
+
+  test('--version prints the version of the package, and nothing else', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    for (const word of ['--version', '-v'])
+      expect(await run({ PORT: 'bad' }, word)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
   test('--help prints every variable', async () => {

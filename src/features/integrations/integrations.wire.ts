@@ -21,7 +21,8 @@ const Origin = Type.String({
 });
 const CorsOrigins = Type.Array(Origin, {
   maxItems: 100,
-  description: 'Origins whose pages may use the key: scheme, host and port, exactly as a browser sends them.',
+  description:
+    'Origins of pages: scheme, host and port, exactly as a browser sends them. Pages of these may read the replies to calls with the user tokens that the integration minted and the space sessions that it opened; for other pages such replies have no CORS headers, but the calls are not refused. A call with the key of the integration and any other `Origin` gets 403. Preflights carry no credential and are allowed for every origin. A change holds from the next request on, also for tokens that were minted before.',
   examples: [['https://app.example.com']],
 });
 

@@ -22,9 +22,14 @@ function clusterAt(dir: string): Cluster {
   return { dataDir: join(dir, 'data'), socketDir: join(dir, 'run'), passwordFile: join(dir, 'password') };
 }
 
+const placeIn = (folder: string): string => join(folder, 'cluster');
+
+/** The cluster that a process runs which has the folder's lock. */
+export const runningCluster = (folder: string): Cluster => clusterAt(placeIn(folder));
+
 /** The cluster below `folder`, made first if there is none. Wants the folder's lock. */
 export async function openCluster(runner: Runner, binaries: Binaries, folder: string): Promise<Cluster> {
-  const place = join(folder, 'cluster');
+  const place = placeIn(folder);
   await removeUnfinished(folder);
   if (!(await isFolder(place))) await makeCluster(runner, binaries, folder, place);
   return clusterAt(place);

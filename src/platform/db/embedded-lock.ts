@@ -14,10 +14,13 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
+/** Another process has the lock. */
+export class FolderInUse extends Error {}
+
 /** Rejects with the folder and the holder's pid when another process has the lock. */
 export async function lockFolder(path: string): Promise<FolderLock> {
   const file = process.platform === 'darwin' ? await openLocked(path) : await openAndLock(path);
-  if (file === undefined) throw new Error(await describeHolder(path));
+  if (file === undefined) throw new FolderInUse(await describeHolder(path));
   await file.truncate(0);
   await file.write(`${process.pid} ${hostname()}\n`, 0);
   return {

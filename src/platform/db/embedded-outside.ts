@@ -31,6 +31,9 @@ export async function openOutside(noteFile: string): Promise<Outside> {
   };
 }
 
+/** The folder that a running server has, or an empty text. */
+export const readNoted = (noteFile: string): Promise<string> => readFile(noteFile, 'utf8').catch(() => '');
+
 async function make(noteFile: string): Promise<string> {
   const base = Buffer.byteLength(tmpdir()) > bytesMax ? '/tmp' : tmpdir();
   const path = await mkdtemp(join(base, 'pakhus-'));
@@ -42,7 +45,7 @@ async function make(noteFile: string): Promise<string> {
 
 /** Only a folder that looks like ours and belongs to us: the name may have been given anew since. */
 async function removeNoted(noteFile: string): Promise<void> {
-  const path = await readFile(noteFile, 'utf8').catch(() => '');
+  const path = await readNoted(noteFile);
   const found = path === '' ? undefined : await lstat(path).catch(() => undefined);
   const isOurs =
     found?.isDirectory() && found.uid === process.getuid?.() && /^pakhus-\w{6}$/.test(basename(path));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clusterName, endLeftovers } from './embedded-leftovers.ts';
 import { boundLog, readTail, sizeOf } from './embedded-log.ts';
-import type { Outside } from './embedded-outside.ts';
+import { type Outside, readNoted } from './embedded-outside.ts';
 import { type Guarded, giveTo, type Runner, spawnServer } from './embedded-runner.ts';
 
 // The socket lies in a folder of its own, so the number need not be free anywhere.
@@ -49,11 +49,19 @@ export async function placeSocket(
   socketDir: string,
   outside: Outside,
 ): Promise<Pick<Server, 'socketDir' | 'socketSetting'>> {
-  const fits = Buffer.byteLength(join(socketDir, `.s.PGSQL.${port}`)) <= socketPathBytesMax;
-  if (fits) return { socketDir, socketSetting: '../run' };
-  const dir = join(await outside.path(), 'run');
+  if (fitsSocket(socketDir)) return { socketDir, socketSetting: '../run' };
+  const dir = socketOutside(await outside.path());
   return { socketDir: dir, socketSetting: dir };
 }
+
+const fitsSocket = (dir: string): boolean =>
+  Buffer.byteLength(join(dir, `.s.PGSQL.${port}`)) <= socketPathBytesMax;
+
+const socketOutside = (dir: string): string => join(dir, 'run');
+
+/** Where a server that runs has put its socket. */
+export const findSocket = async (socketDir: string, outsideNote: string): Promise<string> =>
+  fitsSocket(socketDir) ? socketDir : socketOutside(await readNoted(outsideNote));
 
 /**
  * A server that takes connections. What an earlier life left is ended first; if something was still about

@@ -5,13 +5,13 @@ import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findPackage, prepareBinaries } from './embedded-binaries.ts';
-import { databaseName, openCluster, roleName } from './embedded-cluster.ts';
+import { databaseName, openCluster, roleName, runningCluster } from './embedded-cluster.ts';
 import { endLeftovers } from './embedded-leftovers.ts';
-import { lockFolder } from './embedded-lock.ts';
+import { FolderInUse, lockFolder } from './embedded-lock.ts';
 import { boundLog, readTail, sizeOf } from './embedded-log.ts';
 import { type Outside, openOutside } from './embedded-outside.ts';
 import { chooseRunner, type Guarded } from './embedded-runner.ts';
-import { launchServer, placeSocket, port, type Server } from './embedded-server.ts';
+import { findSocket, launchServer, placeSocket, port, type Server } from './embedded-server.ts';
 
 export interface EmbeddedPostgres {
   /** What `pg` needs to connect. The host is the folder of the unix socket. */
@@ -44,7 +44,7 @@ const backOffMsMax = 10_000;
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const startedAt = performance.now();
   const packageDir = options.binariesDir ?? findPackage();
-  const folder = join(resolve(options.dataDir), 'postgres');
+  const folder = folderIn(options.dataDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
   const lock = await lockFolder(join(folder, 'lock'));
@@ -60,11 +60,36 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const ms = Math.round(performance.now() - startedAt);
     options.log.info({ folder, ms, runsAs: server.runner.name }, 'PostgreSQL is ready');
     const stop = keepRunning(server, first, stopping, options.log, tidy);
-    const connection = { host: server.socketDir, port, user: roleName, password, database: databaseName };
-    return { connection, stop };
+    return { connection: connectionTo(server.socketDir, password), stop };
   } catch (error) {
     await tidy();
     throw error;
+  }
+}
+
+const folderIn = (dataDir: string): string => join(resolve(dataDir), 'postgres');
+
+const connectionTo = (host: string, password: string): EmbeddedPostgres['connection'] => ({
+  host,
+  port,
+  user: roleName,
+  password,
+  database: databaseName,
+});
+
+/** Joins the server of a process that runs already, and starts one where there is none. */
+export async function joinEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  try {
+    return await startEmbeddedPostgres(options);
+  } catch (error) {
+    if (!(error instanceof FolderInUse)) throw error;
+    const folder = folderIn(options.dataDir);
+    const { socketDir, passwordFile } = runningCluster(folder);
+    const host = await findSocket(socketDir, join(folder, 'outside'));
+    return {
+      connection: connectionTo(host, await readFile(passwordFile, 'utf8')),
+      stop: () => Promise.resolve(),
+    };
   }
 }
 

@@ -11,6 +11,9 @@ import { type Sql, sql } from './sql.ts';
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url));
 const lockKey = 7_256_487;
 
+export const createMigrationsTable = `create table if not exists migrations
+  (name text primary key, applied_at timestamptz not null default now())`;
+
 const againMs = 2_000;
 
 /** Applies what is missing and resolves to the names of the files that it applied. */
@@ -34,17 +37,24 @@ async function migrateAtOnce(db: Database): Promise<string[]> {
     await tx.query(sql`select pg_advisory_xact_lock(${lockKey})`);
     // While a migration waits for a table, everybody else waits behind it: rather it comes back.
     await tx.query(sql`set local lock_timeout = '3s'`);
-    await tx.query(sql`create table if not exists migrations
-      (name text primary key, applied_at timestamptz not null default now())`);
+    await tx.query(script(createMigrationsTable));
     const applied = await appliedNames(tx);
     refuseNewerDatabase(applied, files);
     const missing = files.filter((name) => !applied.has(name));
     for (const name of missing) {
-      await tx.query(script(await readFile(`${folder}${name}`, 'utf8')));
+      await tx.query(script(await readMigration(name)));
       await tx.query(sql`insert into migrations (name) values (${name})`);
     }
     return missing;
   }, 'long');
+}
+
+const readMigration = (name: string): Promise<string> => readFile(`${folder}${name}`, 'utf8');
+
+/** All of them, in their order. */
+export async function migrationScripts(): Promise<{ readonly name: string; readonly text: string }[]> {
+  const names = await migrationFiles();
+  return Promise.all(names.map(async (name) => ({ name, text: await readMigration(name) })));
 }
 
 async function migrationFiles(): Promise<string[]> {

@@ -10,7 +10,11 @@ export function createOutbox(folder: string, from: string, log: Logger): Mailer 
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(mail) {
-      const { message } = await composer.sendMail(messageOf(from, mail));
+      const { message } = await composer.sendMail({
+        ...messageOf(from, mail),
+        text: readablePart('text/plain', mail.text),
+        html: readablePart('text/html', mail.html),
+      });
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, `${mail.writtenAt.replaceAll(':', '-')}-${mail.id}.eml`);
       // Whoever watches the folder sees whole mails only.
@@ -21,3 +25,11 @@ export function createOutbox(folder: string, from: string, log: Logger): Mailer 
     },
   };
 }
+
+/**
+ * People open these files in an editor and copy the link. Quoted-printable, which nodemailer picks for long lines, would
+ * wrap it and write `=` as `=3D`; no server will ever relay the file, so the text can stay as it is.
+ */
+const readablePart = (type: string, content: string) => ({
+  raw: `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n${content.replace(/\r?\n/g, '\r\n')}`,
+});

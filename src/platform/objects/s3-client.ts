@@ -17,6 +17,8 @@ import { isDocument, textOf } from './s3-xml.ts';
 export interface S3ClientOptions {
   /** Without one: Amazon's own for the region. A path in it is kept before every key. */
   readonly endpoint?: string | undefined;
+  /** Where presigned URLs point to, if whoever downloads knows the store by another address. */
+  readonly publicEndpoint?: string | undefined;
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -137,15 +139,25 @@ export function createS3Client(options: S3ClientOptions): S3Client {
   const signer = createSigner(options);
   const pools = new Map<string, Pool>();
   const places = new Map<string, Place>();
+  const publicPlaces = options.publicEndpoint === undefined ? places : new Map<string, Place>();
   let skewMs = 0;
 
   const nowMs = () => options.clock() + skewMs;
 
   function placeOf(bucket: string): Place {
-    let place = places.get(bucket);
+    return remembered(places, options.endpoint, bucket);
+  }
+
+  /** A signature holds for the host that it was made for. */
+  function publicPlaceOf(bucket: string): Place {
+    return remembered(publicPlaces, options.publicEndpoint ?? options.endpoint, bucket);
+  }
+
+  function remembered(known: Map<string, Place>, endpoint: string | undefined, bucket: string): Place {
+    let place = known.get(bucket);
     if (!place) {
-      place = locate(options, bucket);
-      places.set(bucket, place);
+      place = locate({ ...options, endpoint }, bucket);
+      known.set(bucket, place);
     }
     return place;
   }
@@ -237,7 +249,7 @@ export function createS3Client(options: S3ClientOptions): S3Client {
       }),
 
     presignGet(bucket, key, query, expiresInSeconds) {
-      const place = placeOf(bucket);
+      const place = publicPlaceOf(bucket);
       const path = `${place.base}/${encodePath(key)}`;
       const signed = signer.presign({ host: place.host, path, query, expiresInSeconds, nowMs: nowMs() });
       return `${place.origin}${path}?${signed}`;
