@@ -33,6 +33,7 @@ import { migrate } from './platform/db/migrate.ts';
 import { type Connection, type Database, openDatabase } from './platform/db/postgres.ts';
 import type { DatabaseTiming } from './platform/db/session.ts';
 import { sql } from './platform/db/sql.ts';
+import { refuseOldServer, refuseSharedSessions } from './platform/db/start-checks.ts';
 import { createFairShare } from './platform/fair-share.ts';
 import { createImageEngine } from './platform/images/image-engine.ts';
 import { createInFlight } from './platform/in-flight.ts';
@@ -163,7 +164,7 @@ async function build(
   undo.push(() => auditQueue.flush());
   const reservations = createReservations(db, settings.REAPER_GRACE_SECONDS);
   undo.push(() => reservations.close());
-  const shared = redis && { redis, installation: await installationOf(db, log) };
+  const shared = redis && (await sharedRedis(redis, db, log));
   const counters = createCounters(shared, log);
   const folding = startFolding({ db, counters, log });
   undo.push(() => folding.stop());
@@ -192,7 +193,7 @@ async function build(
     inFlight: createInFlight(uploadBounds.waitMaxMs),
     version: await readVersion(),
     probes: {
-      redis: () => redis?.ping().then(() => true) ?? null,
+      redis: () => shared?.takesWrites() ?? null,
       storage: () => objects.check().then(() => true),
     },
   };
@@ -269,6 +270,7 @@ async function openReachable(
   undo.push(() => db.close());
   await untilReachable(db, log, signal);
   await refuseOldServer(db);
+  if (settings.DATABASE_URL !== null) await refuseSharedSessions(connection);
   return db;
 }
 
@@ -291,23 +293,13 @@ async function untilReachable(db: Database, log: Logger, signal?: AbortSignal): 
       const reason = reasonOf((error as Error).cause ?? error);
       if (Date.now() + waitMs > giveUpAt) {
         throw new Error(
-          `The database did not answer for ${reachableWithinMs / 1000} s (${reason}): check DATABASE_URL and the server`,
+          `The database could not be used for ${reachableWithinMs / 1000} s (${reason}): check DATABASE_URL and the server`,
         );
       }
-      log.warn({ reason, retry_in_ms: waitMs }, 'the database is not reachable yet');
+      log.warn({ reason, retry_in_ms: waitMs }, 'the database cannot be used yet');
       await delay(waitMs, undefined, { signal });
     }
   }
-}
-
-const oldestServer = 140_000;
-
-async function refuseOldServer(db: Database): Promise<void> {
-  const [row] = await db.query<{ version: string }>(
-    sql`select current_setting('server_version_num') as version`,
-  );
-  if (Number(row?.version) < oldestServer)
-    throw new Error(`PostgreSQL 14 or newer is needed, but the server is ${row?.version}`);
 }
 
 export interface UploadBounds {
@@ -463,6 +455,13 @@ async function openSharedRedis(url: string, log: Logger, undo: Undo[]): Promise<
 interface SharedRedis {
   readonly redis: RedisClient;
   readonly installation: string;
+  takesWrites(): Promise<boolean>;
+}
+
+async function sharedRedis(redis: RedisClient, db: Database, log: Logger): Promise<SharedRedis> {
+  const { takesWrites } = await import('./platform/redis.ts');
+  const installation = await installationOf(db, log);
+  return { redis, installation, takesWrites: () => takesWrites(redis, installation) };
 }
 
 function createLimiter(shared: SharedRedis | null, clock: Clock, log: Logger): Limiter {

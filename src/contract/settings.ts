@@ -1,6 +1,8 @@
 // Every variable that configures Pakhus: its name, its default, its meaning and how its text is read.
 // Nothing here looks at the environment; config.ts does.
 
+import { isSentinelAddress, readSentinelAddress, sentinelSchemes } from '../platform/redis-address.ts';
+
 interface Variable<Value> {
   readonly meaning: string;
   readonly shown: string;
@@ -154,6 +156,18 @@ function urlOf(
   };
 }
 
+function redisUrl(meaning: string): Variable<string | null> {
+  const single = urlOf(['redis', 'rediss', ...sentinelSchemes], meaning);
+  return {
+    ...single,
+    read: (given) => {
+      if (given === undefined || !isSentinelAddress(given)) return single.read(given);
+      readSentinelAddress(given);
+      return given;
+    },
+  };
+}
+
 /** An empty list means that no foreign origin is allowed. */
 function originList(meaning: string): Variable<readonly string[]> {
   return {
@@ -218,9 +232,8 @@ export const variables = {
     'PostgreSQL server (14 or newer); the embedded one when unset',
     { local: true },
   ),
-  REDIS_URL: urlOf(
-    ['redis', 'rediss'],
-    'Redis that instances share limits and counters through; per process when unset',
+  REDIS_URL: redisUrl(
+    'Redis that instances share limits and counters through, or its sentinels as redis+sentinel://a:26379,b:26379/name; per process when unset',
   ),
   S3_ENDPOINT: httpUrl('Address of the S3-compatible store', { bare: true }),
   S3_PUBLIC_ENDPOINT: httpUrl('Address of that store in download URLs; S3_ENDPOINT when unset', {

@@ -1,14 +1,18 @@
 // The database's server fails and its standby takes over, with a proxy that leads new connections to the new one and
 // keeps the old ones. Nothing that was confirmed is lost or doubled, every request is answered, and nobody is let in
 // by a server that has been replaced.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { waitAtMost } from '../../src/kernel/patience.ts';
-import type { Reply } from '../support/api.ts';
+import { apiOf, type Reply } from '../support/api.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
 import { wrongCounters } from '../support/ledger.ts';
-import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { startTestPakhus, type TestPakhus, testSecrets } from '../support/pakhus.ts';
 import { type PostgresPair, postgresBin, startPostgresPair } from '../support/postgres-pair.ts';
+import { startProcess } from '../support/process.ts';
 import { until } from '../support/processes.ts';
 import { proxyDatabase, type TcpProxy } from '../support/tcp-proxy.ts';
 import { adminSession, createTenant, createUser, mintToken, unique } from '../support/tenants.ts';
@@ -261,5 +265,27 @@ describe.skipIf(!postgresBin)('failover', () => {
     // What was said not to be stored is not stored now, either.
     for (const { id } of stored) expect(claimed).toContain(id);
     expect(await wrongCounters({ databaseUrl: pair.primary.url })).toEqual([]);
+  });
+
+  test('a start on a standby says what it is, waits, and serves once it is promoted', async () => {
+    const pair = await startPostgresPair();
+    cleanUps.push(() => pair.remove());
+    const folder = await mkdtemp(join(tmpdir(), 'pakhus-standby-'));
+    cleanUps.push(() => rm(folder, { recursive: true, force: true }));
+    let said = '';
+    const starting = startProcess(
+      { ...testSecrets, DATABASE_URL: pair.standby.url, DATA_DIR: folder, LOG_LEVEL: 'warn' },
+      (line) => {
+        said += line;
+      },
+    );
+    const outcome = starting.catch((error: Error) => error);
+    await until('it says why it waits', async () => said.includes('the server is a standby'));
+    await pair.primary.kill();
+    await pair.promote();
+    const service = await outcome;
+    if (service instanceof Error) throw service;
+    cleanUps.push(service.kill);
+    expect((await apiOf(service.baseUrl).get('/health')).status).toBe(200);
   });
 });

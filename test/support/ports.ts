@@ -11,3 +11,15 @@ export async function freePort(): Promise<number> {
   await once(server, 'close');
   return port;
 }
+
+export async function isListening(port: number): Promise<boolean> {
+  const socket = net.connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { spawnChild } from './children.ts';
-import { freePort } from './ports.ts';
+import { freePort, isListening } from './ports.ts';
 import { until } from './processes.ts';
 
 export const hasRedisServer = !spawnSync('redis-server', ['--version']).error;
@@ -56,7 +56,10 @@ async function launch(
   await writeFile(settings, `${settingsOf(port).join('\n')}\n`);
   let child: ChildProcess | null = null;
   const ask = async (command: string, ...args: string[]): Promise<unknown> => {
-    const client = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: () => null });
+    const client = new Redis(port, '127.0.0.1', {
+      lazyConnect: true,
+      retryStrategy: () => null,
+    });
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -65,14 +68,9 @@ async function launch(
       client.disconnect();
     }
   };
-  const answers = () =>
-    ask('PING').then(
-      () => true,
-      (error: Error) => /NOAUTH/.test(error.message),
-    );
   const start = async () => {
     child = spawnChild('redis-server', [settings, ...args], { cwd: folder, stdio: 'ignore' });
-    await until('redis-server answers', answers);
+    await until('redis-server listens', () => isListening(port));
   };
   const stop = async () => {
     if (!child) return;

@@ -39,7 +39,7 @@ export const healthRoutes = [
       path: '/health',
       summary: 'Whether the service works',
       description:
-        'Only the database decides between 200 and 503, by a read and a write; the other checks are for people to read.',
+        'Only the database decides between 200 and 503, by a read and a write; the other checks are for people to read. Redis is checked by a write.',
       access: { public: true, why: 'load balancers ask it' },
       audit: null,
       returns: { status: 200, body: Health },

@@ -7,6 +7,9 @@ export const explainOutage = (error: unknown): unknown =>
     ? outage('database', 'The database is not available right now: try again in a moment', error)
     : error;
 
+/** A server that only answers reads, such as a standby. It may be promoted, so this is an outage like any other. */
+export class TakesNoWrites extends Error {}
+
 /** A statement was sent and never answered: the server may have carried it out, or may yet do so. */
 class Unanswered extends Error {}
 
@@ -43,6 +46,7 @@ const socketCodes =
 
 export function isLostConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof TakesNoWrites) return true;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') return sqlStates.test(code) || socketCodes.test(code);
   return /connection|timeout|terminated|not queryable/i.test(error.message);

@@ -2,6 +2,7 @@
 // which of its processes, and that the server takes writes.
 import type pg from 'pg';
 import { waitAtMost } from '../../kernel/patience.ts';
+import { TakesNoWrites } from './outage.ts';
 
 /** All in milliseconds. Together they keep every request below 15 s, however the database fails. */
 export interface DatabaseTiming {
@@ -54,13 +55,14 @@ export const serverName = `extract(epoch from pg_postmaster_start_time())::text
   || ' ' || coalesce(extract(epoch from pg_stat_get_bgwriter_stat_reset_time())::text, '')`;
 
 const describeSession = `select pid, extract(epoch from backend_start)::text as started_at, ${serverName} as server,
-  current_setting('transaction_read_only') = 'on' as read_only from pg_stat_get_activity(pg_backend_pid())`;
+  current_setting('transaction_read_only') = 'on' as read_only, pg_is_in_recovery() as standby from pg_stat_get_activity(pg_backend_pid())`;
 
 interface DescribedSession {
   readonly pid: number;
   readonly started_at: string;
   readonly server: string;
   readonly read_only: boolean;
+  readonly standby: boolean;
 }
 
 /**
@@ -77,8 +79,10 @@ export async function prepareSession(
   const results = (await answeredWithin(connectMs, client.query(text))) as unknown as pg.QueryResult[];
   const described = results.at(-1)?.rows[0] as DescribedSession | undefined;
   if (!described) throw new Error('the connection has no session on the server');
+  if (described.standby)
+    throw new TakesNoWrites('the server is a standby, which takes no writes: connect to the primary');
   if (described.read_only)
-    throw new Error('the connection is of no use: the server is a standby or takes no writes');
+    throw new TakesNoWrites('the server takes no writes: default_transaction_read_only is on');
   return { pid: described.pid, startedAt: described.started_at, server: described.server };
 }
 

@@ -1,0 +1,72 @@
+// What a server has to be before anything is built on it: new enough, and reached by connections that are sessions.
+// A pooler that hands server connections around would mix up prepared statements, settings and notifications: it looks
+// ready, and then fails one request in two.
+import pg from 'pg';
+import type { Connection, Queryable } from './postgres.ts';
+import { defaultTiming } from './session.ts';
+import { sql } from './sql.ts';
+
+const oldestServer = 140_000;
+
+export async function refuseOldServer(db: Queryable): Promise<void> {
+  const [row] = await db.query<{ version: string }>(
+    sql`select current_setting('server_version_num') as version`,
+  );
+  if (Number(row?.version) < oldestServer)
+    throw new Error(`PostgreSQL 14 or newer is needed, but the server is ${row?.version}`);
+}
+
+const notSessions =
+  'DATABASE_URL leads to a connection pooler that is not in session mode: set pool_mode = session (PgBouncer), or name the PostgreSQL server itself';
+
+const tooFewConnections =
+  'DATABASE_URL: the first connections work, but the next ones get no answer. A process of Pakhus needs up to 50: raise max_connections, or default_pool_size of PgBouncer';
+
+/**
+ * In session mode a client has one process of the server to itself for as long as it is connected. Otherwise an idle
+ * one loses its process to the next who asks, and gets another while that one is in a transaction.
+ */
+export async function refuseSharedSessions(connection: Connection): Promise<void> {
+  const clients = [connectionOf(connection), connectionOf(connection)] as const;
+  const [first, second] = clients;
+  try {
+    for (const client of clients) await client.connect();
+    const seen = [await pidOf(first), await pidOf(first)];
+    await second.query('begin').catch(refuseStatementMode);
+    const others = [await pidOf(second)];
+    if (others[0] === seen[0]) throw new Error(notSessions);
+    seen.push(await pidOf(first));
+    await second.query('commit');
+    others.push(await pidOf(second), await pidOf(second));
+    seen.push(await pidOf(first));
+    if (new Set(seen).size > 1 || new Set(others).size > 1) throw new Error(notSessions);
+  } catch (error) {
+    if (/timeout/i.test((error as Error).message)) throw new Error(tooFewConnections, { cause: error });
+    throw error;
+  } finally {
+    for (const client of clients) client.connection.stream.destroy();
+  }
+}
+
+function connectionOf(connection: Connection): pg.Client {
+  const client = new pg.Client({
+    ...connection,
+    connectionTimeoutMillis: defaultTiming.connectMs,
+    query_timeout: defaultTiming.readMs,
+    application_name: 'pakhus',
+  });
+  client.on('error', () => undefined);
+  return client;
+}
+
+async function pidOf(client: pg.Client): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid;
+}
+
+/** PgBouncer in statement mode knows no transactions at all, and says so in an error of its own. */
+function refuseStatementMode(error: unknown): never {
+  if (error instanceof pg.DatabaseError && error.code === '08P01')
+    throw new Error(notSessions, { cause: error });
+  throw error;
+}
