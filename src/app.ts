@@ -270,7 +270,8 @@ async function openReachable(
   undo.push(() => db.close());
   await untilReachable(db, log, signal);
   await refuseOldServer(db);
-  if (settings.DATABASE_URL !== null) await refuseSharedSessions(connection);
+  // The embedded server is reached by its socket, with nothing in between.
+  if ('connectionString' in connection) await refuseSharedSessions(connection);
   return db;
 }
 
