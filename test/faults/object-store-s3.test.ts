@@ -209,6 +209,41 @@ function suite(at: S3Server): void {
     },
   );
 
+  const isCompletion = (r: http.IncomingMessage) =>
+    r.method === 'POST' && r.url?.includes('uploadId=') === true;
+
+  it('lets the server think about a completion for as long as it answers others', async () => {
+    const patient = makeStore({ thinkTimeoutMs: 60_000 });
+    const key = newKey();
+    proxy.set({ fault: { kind: 'latency', ms: idleTimeoutMs * 4 }, when: isCompletion, count: 1 });
+    await patient.put('private', key, streamOf(large), meta);
+    await expectStored(key, large);
+    expect(proxy.seen.filter(isProbe).length).toBeGreaterThan(0);
+    await patient.close();
+  });
+
+  it('does not wait for a completion or a copy when the server answers nobody', async () => {
+    const patient = makeStore({ thinkTimeoutMs: 60_000 });
+    const key = newKey();
+    const hang: Fault = { kind: 'hang' };
+    const isBucket = (r: http.IncomingMessage) => isProbe(`${r.method} ${r.url}`);
+    await patient.put('private', key, small, meta);
+    proxy.set(
+      { fault: hang, when: isCompletion },
+      { fault: hang, when: isBucket },
+      { fault: hang, when: (r) => r.headers['x-amz-copy-source'] !== undefined },
+    );
+    await within(limitMs, () =>
+      expect(patient.put('private', newKey(), streamOf(large), meta)).rejects.toMatchObject(unavailable),
+    );
+    await within(limitMs, () =>
+      expect(patient.copy('private', 'public', key)).rejects.toMatchObject(unavailable),
+    );
+    await patient.close();
+  });
+
+  const isProbe = (line: string) => /^HEAD \/[^/]+$/.test(line);
+
   it('says STORAGE_UNAVAILABLE while the server refuses connections, and works again after', async () => {
     const key = newKey();
     await proxy.refuse();

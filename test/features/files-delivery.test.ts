@@ -144,6 +144,40 @@ for (const store of stores) {
   });
 
   if (store.name === 's3') {
+    test('files.update: a store that swallows every packet does not hold a change of visibility up, and the file follows it later', async () => {
+      const proxy = await startFaultProxy(testS3Server()?.endpoint ?? '');
+      const { service, tenant } = await fixtureOn(store, { S3_ENDPOINT: proxy.url });
+      try {
+        const { id, key, path } = await tenant();
+        const { file } = (await upload(service.api, key, path, 'patient')).body;
+        const at = `${path}/files/${file.id}`;
+        proxy.set({ fault: { kind: 'hang' } });
+        const reply = await service.api.put(at, key, { visibility: 'public' });
+        expect([reply.status, reply.body.file.visibility]).toEqual([200, 'public']);
+        // The record of a copy that was given up is kept for the grace; this one still has its short lease.
+        const copies = await rowsOf(
+          service.databaseUrl,
+          `select due_at < now() + interval '1 minute' as under_way from doomed_objects where shelf = 'public'`,
+        );
+        expect(copies, 'the copy is still waited for').toEqual([{ under_way: true }]);
+        proxy.set();
+        await until(
+          'the file has followed',
+          async () => {
+            await mover.run(service.pakhus.deps, never);
+            return (await objectsOf(service, id)).join() === `public/${file.storageKey}`;
+          },
+          90_000,
+        );
+        expect((await fetched((await service.api.get(at, key)).body.file.url)).body.toString()).toBe(
+          'patient',
+        );
+      } finally {
+        await service.stop();
+        await proxy.close();
+      }
+    }, 120_000);
+
     describe('the public bucket', () => {
       let fixture: Fixture;
       beforeAll(async () => {

@@ -10,6 +10,7 @@ import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { quoted } from '../../kernel/json.ts';
 import { onceFor } from '../../kernel/once-for.ts';
+import { waitAtMost } from '../../kernel/patience.ts';
 import { gatheredByTurn } from '../../kernel/turn.ts';
 import { isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import type { Database, Transaction } from '../../platform/db/postgres.ts';
@@ -189,11 +190,14 @@ export async function changeFile(
   return after;
 }
 
-/** The change is committed: if the object cannot follow it now, the mover takes it along a little later. */
+const moveWaitMaxMs = 10_000;
+
+/** The change is committed: an object that cannot follow it in time is moved in the background, or by the mover. */
 async function moveSoon(deps: Deps, projectId: string, file: FileRow): Promise<void> {
-  await moveFile(deps, projectId, file).catch((error: unknown) => {
+  const move = moveFile(deps, projectId, file).catch((error: unknown) => {
     deps.log.warn({ err: error, file_id: file.id }, 'a file was left to the mover');
   });
+  await waitAtMost(moveWaitMaxMs, move);
 }
 
 export async function removeFile(

@@ -25,7 +25,7 @@ export interface S3ClientOptions {
   readonly forcePathStyle: boolean;
   readonly clock: () => number;
   readonly connectTimeoutMs?: number;
-  /** How long the server may be silent, or take no byte, before a try is given up. */
+  /** How long the server may be silent, or take no byte, before a try is given up; a retry gets less. */
   readonly idleTimeoutMs?: number;
   readonly triesMax?: number;
   /** Silence is slow to notice, so fewer tries may end that way. */
@@ -45,8 +45,10 @@ export interface S3Call {
   /** In pieces, which are kept, so that any try can send them again. */
   readonly body?: readonly Buffer[];
   readonly signal?: AbortSignal | undefined;
-  /** Instead of the client's own limit, where the server may think for long. */
+  /** Instead of the client's own limit. */
   readonly idleTimeoutMs?: number;
+  /** The server may work on it for that long without a word, as long as it answers others meanwhile. */
+  readonly thinkTimeoutMs?: number;
   readonly triesMax?: number;
   /** Whether a 2xx is the answer that S3 gives to this operation. Any other one counts as a 502. */
   readonly isAnswer: (reply: S3Reply) => boolean;
@@ -124,12 +126,15 @@ const skewMsMin = 5 * 60_000;
 const passingStatus = new Set([408, 429, 500, 502, 503, 504]);
 const passingCode = new Set(['BadDigest', 'InternalError', 'OperationAborted', 'RequestTimeout', 'SlowDown']);
 const idleCode = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
-const closedCode = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
+const silentCode = 'STORE_SILENT';
+const finalCode = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED', silentCode]);
+/** A retry after silence is for connections that died unnoticed: a living server answers it soon. */
+const idleRetryShare = 0.3;
 
 export function createS3Client(options: S3ClientOptions): S3Client {
   const {
     connectTimeoutMs = 3_000,
-    idleTimeoutMs = 15_000,
+    idleTimeoutMs = 10_000,
     triesMax = 4,
     idleTriesMax = 2,
     backoffBaseMs = 100,
@@ -171,7 +176,7 @@ export function createS3Client(options: S3ClientOptions): S3Client {
     return pool;
   }
 
-  function dispatch(call: S3Call, signedAtMs: number): Promise<Response> {
+  function dispatch(call: S3Call, signedAtMs: number, isIdleRetry: boolean): Promise<Response> {
     const place = placeOf(call.bucket);
     const path = call.key === undefined ? place.base || '/' : `${place.base}/${encodePath(call.key)}`;
     const query = call.query ? encodeQuery(call.query) : '';
@@ -185,7 +190,8 @@ export function createS3Client(options: S3ClientOptions): S3Client {
       payloadHash: call.body ? unsignedPayload : emptyPayloadHash,
       nowMs: signedAtMs,
     });
-    const idle = call.idleTimeoutMs ?? idleTimeoutMs;
+    const patience = call.thinkTimeoutMs ?? call.idleTimeoutMs ?? idleTimeoutMs;
+    const idle = isIdleRetry ? patience * idleRetryShare : patience;
     return poolOf(place.origin).request({
       method: call.method,
       path: query ? `${path}?${query}` : path,
@@ -195,6 +201,34 @@ export function createS3Client(options: S3ClientOptions): S3Client {
       bodyTimeout: idle,
       ...(call.signal ? { signal: call.signal } : {}),
     });
+  }
+
+  /** Gives a call up whose server has gone silent altogether, instead of waiting as long as it may think. */
+  async function whileAlive<T>(call: S3Call, work: (call: S3Call) => Promise<T>): Promise<T> {
+    if (call.thinkTimeoutMs === undefined) return work(call);
+    const silence = new AbortController();
+    const probe: S3Call = {
+      method: 'HEAD',
+      bucket: call.bucket,
+      triesMax: 1,
+      idleTimeoutMs: idleTimeoutMs * idleRetryShare,
+      isAnswer: () => true,
+    };
+    const look = () =>
+      client.send(probe).catch((error: unknown) => {
+        if (!(error instanceof S3Fault)) silence.abort(silent(error));
+      });
+    const timer = setInterval(() => void look(), idleTimeoutMs);
+    try {
+      const signal = call.signal ? AbortSignal.any([call.signal, silence.signal]) : silence.signal;
+      return await work({ ...call, signal });
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      silence.signal.throwIfAborted();
+      throw error;
+    } finally {
+      clearInterval(timer);
+    }
   }
 
   /** Takes the server's time for ours where a refusal shows that the two are far apart. */
@@ -214,7 +248,7 @@ export function createS3Client(options: S3ClientOptions): S3Client {
       call.signal?.throwIfAborted();
       const signedAtMs = nowMs();
       try {
-        return await receive(await dispatch(call, signedAtMs));
+        return await whileAlive(call, async (live) => receive(await dispatch(live, signedAtMs, idle > 0)));
       } catch (error) {
         call.signal?.throwIfAborted();
         if (!corrected && adoptServerTime(error, signedAtMs)) {
@@ -229,7 +263,7 @@ export function createS3Client(options: S3ClientOptions): S3Client {
     }
   }
 
-  return {
+  const client: S3Client = {
     send: (call) =>
       retrying(call, async (response) => {
         const { statusCode: status, headers } = response;
@@ -259,7 +293,11 @@ export function createS3Client(options: S3ClientOptions): S3Client {
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
   };
+  return client;
 }
+
+const silent = (cause: unknown): Error =>
+  Object.assign(new Error('The store answers nobody', { cause }), { code: silentCode });
 
 /** True for an answer that says no and for a connection that failed; false for a mistake of our own. */
 export function isStoreFault(error: unknown): boolean {
@@ -322,7 +360,7 @@ async function readText({ headers, body }: Response): Promise<string> {
 
 function isPassing(error: unknown): boolean {
   if (error instanceof S3Fault) return passingStatus.has(error.status) || passingCode.has(error.code);
-  return isStoreFault(error) && !closedCode.has(codeOf(error));
+  return isStoreFault(error) && !finalCode.has(codeOf(error));
 }
 
 function codeOf(error: unknown): string {

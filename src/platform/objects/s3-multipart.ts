@@ -127,7 +127,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
         headers: { 'content-type': 'application/xml' },
         body: [Buffer.from(completionOf(parts))],
         isAnswer: isCompleted,
-        idleTimeoutMs: thinkTimeoutMs,
+        thinkTimeoutMs,
         signal,
       });
     } catch (error) {
@@ -171,7 +171,7 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
       query: partQuery(upload, number),
       headers: { 'x-amz-copy-source': copySource(source), 'x-amz-copy-source-range': range },
       isAnswer: isPartCopied,
-      idleTimeoutMs: thinkTimeoutMs,
+      thinkTimeoutMs,
     });
     return { number, etag: textOf(reply.text, 'ETag') ?? '' };
   }

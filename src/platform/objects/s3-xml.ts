@@ -5,13 +5,13 @@ const patterns = new Map<string, RegExp>();
 
 /** The decoded text of the first such element; undefined where there is none. */
 export function textOf(xml: string, tag: string): string | undefined {
-  const found = patternOf(tag).exec(xml)?.[1];
-  return found === undefined ? undefined : decodeEntities(found);
+  const found = patternOf(tag, xml).exec(xml)?.[1];
+  return found === undefined ? undefined : decodeText(found);
 }
 
 /** The raw inside of every such element. Elements of one name never nest in these replies. */
 export function blocksOf(xml: string, tag: string): string[] {
-  return Array.from(xml.matchAll(new RegExp(patternOf(tag), 'g')), (match) => match[1] ?? '');
+  return Array.from(xml.matchAll(new RegExp(patternOf(tag, xml), 'g')), (match) => match[1] ?? '');
 }
 
 /** Whether this is a whole document with that root; stores may put blanks before it while they work. */
@@ -38,14 +38,32 @@ export function escapeXml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
+const cdata = '<![CDATA[';
+/** Where there are such sections, a tag inside one ends nothing. */
+const insideWithCdata = '(?:[^<]|<(?!!\\[CDATA\\[)|<!\\[CDATA\\[[\\s\\S]*?\\]\\]>)*?';
+
 // The last character before '>' is no slash, so that an empty element opens nothing.
-function patternOf(tag: string): RegExp {
-  let pattern = patterns.get(tag);
+function patternOf(tag: string, xml: string): RegExp {
+  const inside = xml.includes(cdata) ? insideWithCdata : '[\\s\\S]*?';
+  const source = `<${tag}(?:\\s[^>]*[^>/])?>(${inside})</${tag}>`;
+  let pattern = patterns.get(source);
   if (!pattern) {
-    pattern = new RegExp(`<${tag}(?:\\s[^>]*[^>/])?>([\\s\\S]*?)</${tag}>`);
-    patterns.set(tag, pattern);
+    pattern = new RegExp(source);
+    patterns.set(source, pattern);
   }
   return pattern;
+}
+
+const sections = /<!\[CDATA\[([\s\S]*?)\]\]>/g;
+
+/** Entities are decoded outside of CDATA; inside, everything is as it stands. */
+function decodeText(text: string): string {
+  if (!text.includes(cdata)) return decodeEntities(text);
+  // With one group in the pattern, every second piece is the inside of a section.
+  return text
+    .split(sections)
+    .map((piece, at) => (at % 2 === 0 ? decodeEntities(piece) : piece))
+    .join('');
 }
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };

@@ -67,7 +67,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     memoryBytesMax = 192 << 20,
     memoryWaitMaxMs = 45_000,
     thinkTimeoutMs = 45_000,
-    abortTimeoutMs = 5_000,
+    abortTimeoutMs = 2_000,
     copyPartBytes = 512 << 20,
     checkTimeoutMs = 3_000,
   } = options;
@@ -173,7 +173,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       ...target,
       headers: { 'x-amz-copy-source': copySource(source), ...renamed },
       isAnswer: isCopied,
-      idleTimeoutMs: thinkTimeoutMs,
+      thinkTimeoutMs,
     });
   }
 
