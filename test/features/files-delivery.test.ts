@@ -161,14 +161,10 @@ for (const store of stores) {
         );
         expect(copies, 'the copy is still waited for').toEqual([{ under_way: true }]);
         proxy.set();
-        await until(
-          'the file has followed',
-          async () => {
-            await mover.run(service.pakhus.deps, never);
-            return (await objectsOf(service, id)).join() === `public/${file.storageKey}`;
-          },
-          90_000,
-        );
+        await until('the file has followed', async () => {
+          await mover.run(service.pakhus.deps, never);
+          return (await objectsOf(service, id)).join() === `public/${file.storageKey}`;
+        });
         expect((await fetched((await service.api.get(at, key)).body.file.url)).body.toString()).toBe(
           'patient',
         );
