@@ -37,7 +37,13 @@ import {
 } from './files.checks.ts';
 import type { CommitResult, NewFile } from './files.commit.ts';
 import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
-import { objectMetaOf, removeRefusedObject, shelfFor, whileReserved } from './files.objects.ts';
+import {
+  objectMetaOf,
+  removeRefusedObject,
+  shelfFor,
+  waitForRemoval,
+  whileReserved,
+} from './files.objects.ts';
 import { bufferedBytesMax, declaredBytes, Passage } from './files.passage.ts';
 import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
 import { type FileRow, type FileValues, findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
@@ -126,7 +132,7 @@ async function takingBack<Result>(attempt: Attempt, work: () => Promise<Result>)
     await attempt.streaming.catch(() => undefined);
     // A write that failed may still land: its record stays until the grace has passed.
     if (!attempt.committing)
-      for (const object of attempt.written) await removeRefusedObject(attempt.deps, object);
+      for (const object of attempt.written) await waitForRemoval(removeRefusedObject(attempt.deps, object));
     throw error;
   } finally {
     attempt.claim?.release();
