@@ -10,6 +10,7 @@ import { createDiskStore } from '../../src/platform/objects/disk.ts';
 import type { ObjectStore } from '../../src/platform/objects/object-store.ts';
 import { createS3Store } from '../../src/platform/objects/s3.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { repetitions } from '../support/bounds.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { freshDatabase, rowsOf } from '../support/database.ts';
 import { wrongCounters } from '../support/ledger.ts';
@@ -200,6 +201,8 @@ const diskStoreIn = (dataDir: string): ObjectStore =>
     clock: Date.now,
   });
 
+const kills = repetitions(20, 6);
+
 for (const choice of storesFor('kills')) {
   describe(`on ${choice.name}`, () => {
     const onDisk = choice.name === 'disk';
@@ -207,7 +210,7 @@ for (const choice of storesFor('kills')) {
       ? [1 << 10, 2000, 3000, 5000, 20_000, 50_000, 100_000, 250_000, 300_000, 2 << 20]
       : [1 << 10, 2000, 3000, 5000, 20_000, 300_000];
 
-    test('pakhus: 20 kills under 50 uploads in flight lose nothing that was acknowledged and leave nothing else', async () => {
+    test(`pakhus: ${kills} kills under 50 uploads in flight lose nothing that was acknowledged and leave nothing else`, async () => {
       const database = await freshDatabase();
       const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-kill-'));
       const opened = await choice.open();
@@ -223,7 +226,7 @@ for (const choice of storesFor('kills')) {
       try {
         const bodies = bodiesOf(sizes);
         let ledger: Ledger | null = null;
-        for (let round = 0; round < 20; round += 1)
+        for (let round = 0; round < kills; round += 1)
           ledger = await cycle(environment, ledger, bodies, (child) => child.kill());
         // The claim of a reaper that was killed ends by itself after ten minutes: that long no test waits.
         await rowsOf(

@@ -1,5 +1,6 @@
 // Reads of one tenant must not hold up the others: neither their authentication nor their lists.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { waitMsMax } from '../support/bounds.ts';
 import { inTransaction, waitersIn } from '../support/database.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
@@ -7,7 +8,9 @@ import { adminSession, createTenant, createUser } from '../support/tenants.ts';
 
 let service: TestPakhus;
 beforeAll(async () => {
-  service = await startTestPakhus();
+  // However slow the machine is, no list gives up before the test lets it go on.
+  const databaseTiming = { readMs: waitMsMax, slowMs: waitMsMax, suspiciousMs: waitMsMax };
+  service = await startTestPakhus({}, undefined, { databaseTiming });
 });
 afterAll(() => service.stop());
 
@@ -47,8 +50,10 @@ test('authentication does not wait for the lists of others', async () => {
   await inTransaction(service.databaseUrl, async (query) => {
     await query(lockFiles);
     lists = Array.from({ length: 40 }, () => list('busy'));
-    await until('the lists wait', async () => (await waitersIn(service.databaseUrl)) >= 4);
-    expect((await service.api.get(neighbourPath, neighbourKey)).status).toBe(200);
+    await until('the lists wait', async () => (await waitersIn(service.databaseUrl)) > 0);
+    // Often enough to meet every connection that lists use.
+    for (let nth = 0; nth < 12; nth += 1)
+      expect((await service.api.get(neighbourPath, neighbourKey)).status).toBe(200);
     expect(answered).toEqual([]);
     await query('commit');
   });
@@ -61,7 +66,7 @@ test('lists take turns by project: a single one does not wait for all of a busy 
   await inTransaction(service.databaseUrl, async (query) => {
     await query(lockFiles);
     lists = Array.from({ length: 40 }, () => list('busy'));
-    await until('the lists wait', async () => (await waitersIn(service.databaseUrl)) >= 4);
+    await until('the lists wait', async () => (await waitersIn(service.databaseUrl)) > 0);
     lists.push(list('neighbour'));
     // Once this one is answered, the list that was sent before it has arrived as well.
     await service.api.get(neighbourPath, neighbourKey);

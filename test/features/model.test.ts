@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
+import { repetitions } from '../support/bounds.ts';
 import { objectsOf, placesOf, reapAll, wrongCounters } from '../support/ledger.ts';
 import {
   allScopes,
@@ -33,7 +34,7 @@ import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { adminSession, logIn, unique } from '../support/tenants.ts';
 import { upload } from '../support/uploads.ts';
 
-const operationsMin = 20_000;
+const operationsMin = repetitions(20_000, 6_000);
 const storiesAtOnce = 12;
 const stepsMax = 400;
 
@@ -1061,7 +1062,7 @@ async function tell(commands: Iterable<fc.AsyncCommand<World, Service>>): Promis
   await fc.asyncModelRun(() => ({ model: world, real: service }), commands);
 }
 
-test('pakhus: 20,000 random operations of all callers, with restarts, do what the model says', async () => {
+test(`pakhus: ${operationsMin} random operations of all callers, with restarts, do what the model says`, async () => {
   const replayed = process.env.MODEL_SEED;
   const first = replayed === undefined ? randomInt(0x3fff_ffff) : Number(replayed);
   console.log(`model: the first story has MODEL_SEED=${first}`);

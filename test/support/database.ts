@@ -4,15 +4,38 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { until } from './processes.ts';
 
+/** Kept for a moment: to connect costs more than most of what is asked. */
+const pools = new Map<string, pg.Pool>();
+
+function poolOf(url: string): pg.Pool {
+  const known = pools.get(url);
+  if (known) return known;
+  const pool = new pg.Pool({ connectionString: url, idleTimeoutMillis: 2_000, allowExitOnIdle: true });
+  // Tests cut connections and stop servers.
+  pool.on('error', () => undefined);
+  pools.set(url, pool);
+  return pool;
+}
+
+const used = new WeakSet<pg.ClientBase>();
+
 export async function onServer(url: string, statement: string): Promise<pg.QueryResult> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await poolOf(url).connect();
+  const isKept = used.has(client);
+  used.add(client);
   try {
-    return await client.query(statement);
-  } finally {
-    await client.end();
+    const result = await client.query(statement);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(true);
+    // It was cut while nobody used it.
+    if (isKept && isCut(error)) return onServer(url, statement);
+    throw error;
   }
 }
+
+const isCut = (error: unknown): boolean => !(error instanceof pg.DatabaseError) || error.code === '57P01';
 
 /** Lets `work` query within a transaction of its own, which ends with it. */
 export async function inTransaction(

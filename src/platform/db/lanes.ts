@@ -54,7 +54,7 @@ interface LaneConnection {
  * connection, beside the new one that we open, until there are no more.
  */
 const limitsOf = ({ readMs }: DatabaseTiming): string =>
-  `set lock_timeout = '2s'; set statement_timeout = ${Math.ceil(readMs * 0.8)}`;
+  `set lock_timeout = ${Math.ceil(readMs / 4)}; set statement_timeout = ${Math.ceil(readMs * 0.8)}`;
 
 /** One connection at a time: opened when first needed, replaced when it is lost, old or slow. */
 function openLane({ config, timing, silence, server, log }: LaneDeps): Lanes {

@@ -14,29 +14,81 @@ const lockKey = 7_256_487;
 export const createMigrationsTable = `create table if not exists migrations
   (name text primary key, applied_at timestamptz not null default now())`;
 
-const againMs = 2_000;
+/**
+ * While a migration waits for a table, everybody else who wants it waits behind the migration. So it waits briefly at
+ * first, with a pause for the others in between. The longest wait outlasts every read of a request, so that reads that
+ * overlap without end do not keep it from the table for ever.
+ */
+const lockWaitMsMin = 1_000;
+const lockWaitMsMax = 8_000;
+const againMs = 3_000;
+const askEveryMs = 500;
 
 /** Applies what is missing and resolves to the names of the files that it applied. */
 export async function migrate(db: Database, log: Logger, signal?: AbortSignal): Promise<string[]> {
-  for (;;) {
+  for (let lockWaitMs = lockWaitMsMin; ; lockWaitMs = Math.min(lockWaitMs * 2, lockWaitMsMax)) {
+    const blockers = new BlockerWatch(db);
     try {
-      return await migrateAtOnce(db);
+      return await migrateAtOnce(db, blockers, lockWaitMs);
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
-      log.warn({}, 'somebody uses a table that is to be migrated: trying again');
+      log.warn(
+        { blockers: blockers.found, retry_in_ms: againMs },
+        'a table that is to be migrated is in use: trying again; if it goes on, end the transactions of these processes',
+      );
       await delay(againMs, undefined, { signal });
+    } finally {
+      blockers.stop();
     }
   }
 }
 
+/** Who holds a lock that a migration waits for. */
+interface Blocker {
+  readonly pid: number;
+  readonly application: string;
+  readonly state: string;
+  readonly query_start: string;
+}
+
+/** Asks on another connection, while the migration waits: afterwards the database does not know any more. */
+class BlockerWatch {
+  found: readonly Blocker[] = [];
+  readonly #db: Database;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  start(pid: number): void {
+    this.#timer = setInterval(() => void this.#ask(pid).catch(() => undefined), askEveryMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #ask(pid: number): Promise<void> {
+    const found = await this.#db.query<Blocker>(listBlockers(pid));
+    if (found.length > 0) this.found = found;
+  }
+}
+
+const listBlockers = (pid: number): Sql => sql`
+  select pid, application_name as application, state, query_start from pg_stat_activity
+  where pid = any(pg_blocking_pids(${pid}::int)) order by query_start limit 10`;
+
 /** What comes first waits for as long as it takes another instance to migrate. */
-async function migrateAtOnce(db: Database): Promise<string[]> {
+async function migrateAtOnce(db: Database, blockers: BlockerWatch, lockWaitMs: number): Promise<string[]> {
   const files = await migrationFiles();
   return db.transaction(async (tx) => {
     await tx.query(endlessPatience);
     await tx.query(sql`select pg_advisory_xact_lock(${lockKey})`);
-    // While a migration waits for a table, everybody else waits behind it: rather it comes back.
-    await tx.query(sql`set local lock_timeout = '3s'`);
+    const [own] = await tx.query<{ pid: number }>(
+      sql`select pg_backend_pid() as pid, set_config('lock_timeout', ${String(lockWaitMs)}, true)`,
+    );
+    blockers.start(own?.pid ?? 0);
     await tx.query(script(createMigrationsTable));
     const applied = await appliedNames(tx);
     refuseNewerDatabase(applied, files);
