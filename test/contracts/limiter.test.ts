@@ -5,6 +5,7 @@ import { redisLimiter } from '../../src/platform/limits/redis.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openRedis, type RedisClient } from '../../src/platform/redis.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { until } from '../support/processes.ts';
 import { hasRedisServer, type RedisServer, startRedisServer } from '../support/redis-server.ts';
 import { adminSession, createIntegration, createTenant, unique } from '../support/tenants.ts';
 import { limiterSuite } from './limiter.suite.ts';
@@ -50,7 +51,7 @@ describe.skipIf(!redisUrl)('redis', () => {
     clients.push(client);
     return { client, limiter: redisLimiter(client, 'test', memoryLimiter(Date.now), Date.now, log) };
   };
-  const ready = (client: RedisClient) => expect.poll(() => client.status).toBe('ready');
+  const ready = (client: RedisClient) => until('Redis is connected', async () => client.status === 'ready');
   let shared: ReturnType<typeof open>;
 
   beforeAll(async () => {
