@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { resetPath } from '../features/accounts/accounts.password.ts';
+import { routeNotFound } from './error-reply.ts';
 import { resetPage, resetScript, resetStyle } from './reset-page.ts';
 import { apiPrefix } from './route-table.ts';
 
@@ -58,7 +59,9 @@ const places = {
 const frontDoors = ['/', apiPrefix, `${apiPrefix}/`, '/docs'];
 
 /** Browsers are sent to the reference; others, which would rather have an address than a page, get a list of them. */
-function openFrontDoor({ headers }: FastifyRequest, reply: FastifyReply, version: string): FastifyReply {
+function openFrontDoor({ headers, raw }: FastifyRequest, reply: FastifyReply, version: string): FastifyReply {
+  // The router takes the target of `OPTIONS *` for the root.
+  if (raw.url === '*') throw routeNotFound(raw.method ?? '', '*');
   reply.header('vary', 'Origin, Accept');
   if (headers.accept?.includes('text/html')) return reply.redirect(referencePath, 302);
   return reply.send({ name: 'Pakhus', version, ...places });

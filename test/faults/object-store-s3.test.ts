@@ -22,7 +22,7 @@ const small = bytesOf(10_000, 3);
 const large = bytesOf(partBytes * 2 + 12_345, 4);
 const unavailable = { code: 'STORAGE_UNAVAILABLE', details: { part: 'storage' } };
 const idleTimeoutMs = 400;
-/** Two silent tries and the pauses between, with room for a busy machine. */
+/** Ends what hangs; it does not measure how long two silent tries take. */
 const limitMs = waitMsMax;
 
 const server = testS3Server();

@@ -340,11 +340,14 @@ describe('pinned: opening a route shows in the diff of this file', () => {
       '/reference',
       '/docs',
       '/reference/assets/start.js',
+      '/reference/assets/page.css',
       '/reference/assets/swagger-ui-bundle.js',
       '/reference/assets/swagger-ui.css',
     ];
     for (const page of pages) expect((await service.api.get(page)).status, page).toBe(200);
-    for (const closed of ['/', '/api', apiPrefix, `${apiPrefix}/reference/assets/..%2f..%2fpackage.json`]) {
+    for (const door of ['/', '/docs', apiPrefix, `${apiPrefix}/`])
+      expect((await fetch(`${origin}${door}`)).status, door).toBe(200);
+    for (const closed of ['/api', '/reference', `${apiPrefix}/reference/assets/..%2f..%2fpackage.json`]) {
       expect((await fetch(`${origin}${closed}`)).status, closed).toBe(404);
     }
   });

@@ -2,6 +2,7 @@
 // A pooler that hands server connections around would mix up prepared statements, settings and notifications: it looks
 // ready, and then fails one request in two.
 import pg from 'pg';
+import { explainOutage } from './outage.ts';
 import type { Connection, Queryable } from './postgres.ts';
 import { defaultTiming } from './session.ts';
 import { sql } from './sql.ts';
@@ -42,7 +43,7 @@ export async function refuseSharedSessions(connection: Connection): Promise<void
     if (new Set(seen).size > 1 || new Set(others).size > 1) throw new Error(notSessions);
   } catch (error) {
     if (/timeout/i.test((error as Error).message)) throw new Error(tooFewConnections, { cause: error });
-    throw error;
+    throw explainOutage(error);
   } finally {
     for (const client of clients) client.connection.stream.destroy();
   }
