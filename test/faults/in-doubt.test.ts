@@ -121,11 +121,8 @@ describe('an answer that is lost after the commit', () => {
   test('and with it the database: the outcome is said to be unknown, and the file is named', async () => {
     const { service, watcher, proxy } = await behindProxy();
     const { id, key, path } = await tenantIn(service.api);
-    const losing = proxy.loseAnswersTo(inStoreFiles);
-    const uploading = upload(service.api, key, path, bytesOf(700));
-    await until('the answer is lost', async () => losing.lost() > 0);
-    await proxy.goAway();
-    const reply = await uploading;
+    proxy.goAwayWithAnswerTo(inStoreFiles);
+    const reply = await upload(service.api, key, path, bytesOf(700));
     expectUnknown(reply);
     const { file_id } = reply.body.error.details;
     expect((await watcher.api.get(`${path}/files/${file_id}`, key)).body.file.size).toBe(700);

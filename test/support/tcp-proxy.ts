@@ -19,6 +19,8 @@ export interface TcpProxy {
   delay(ms: number): void;
   /** Whoever sends a text is cut off when the server answers, so many times in all. Counts those that were. */
   loseAnswersTo(text: string, times?: number): { readonly lost: () => number; stop(): void };
+  /** Goes away in the moment in which the server answers to this text, before anybody can connect again. */
+  goAwayWithAnswerTo(text: string): void;
   /** A piece with this text is held back, and all behind it on its connection, until it is let go. */
   hold(text: string): { readonly held: () => number; letGo(): void };
   /** New connections go to another server; those that are there stay. */
@@ -32,6 +34,7 @@ interface Loss {
   readonly text: string;
   left: number;
   lost: number;
+  readonly afterwards?: () => unknown;
 }
 
 interface Hold {
@@ -65,6 +68,7 @@ export async function startTcpProxy(first: Upstream): Promise<TcpProxy> {
         } else if (doomed) {
           doomed.lost += 1;
           for (const socket of pair) socket.destroy();
+          doomed.afterwards?.();
           return;
         }
         const ms = delayMs;
@@ -125,6 +129,9 @@ export async function startTcpProxy(first: Upstream): Promise<TcpProxy> {
       const loss = { text, left: times, lost: 0 };
       losses.add(loss);
       return { lost: () => loss.lost, stop: () => void losses.delete(loss) };
+    },
+    goAwayWithAnswerTo(text) {
+      losses.add({ text, left: 1, lost: 0, afterwards: goAway });
     },
     hold(text) {
       let letGo: () => void = () => undefined;
