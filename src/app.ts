@@ -30,7 +30,7 @@ import { memoryCounters } from './platform/counters/memory.ts';
 import { redisCounters } from './platform/counters/redis.ts';
 import { joinEmbeddedPostgres, startEmbeddedPostgres } from './platform/db/embedded.ts';
 import { migrate } from './platform/db/migrate.ts';
-import { type Connection, type Database, openDatabase } from './platform/db/postgres.ts';
+import { type Connection, type Database, inBackground, openDatabase } from './platform/db/postgres.ts';
 import type { DatabaseTiming } from './platform/db/session.ts';
 import { sql } from './platform/db/sql.ts';
 import { refuseOldServer, refuseSharedSessions } from './platform/db/start-checks.ts';
@@ -199,8 +199,9 @@ async function build(
   };
   let schedule: Schedule | null = null;
   if (works) {
-    await startWorkers(deps, queuedJobs);
-    schedule = startSchedule(deps, periodicTasks);
+    const background: Deps = { ...deps, db: inBackground(db) };
+    await startWorkers(background, queuedJobs);
+    schedule = startSchedule(background, periodicTasks);
   }
   const server = settings.ROLE === 'worker' ? null : createHttpServer(deps);
   // Both at once: either may wait for somebody who is silent, and the rest needs some of the time.

@@ -11,7 +11,7 @@ import type { Api, Reply } from '../support/api.ts';
 import { rowsOf } from '../support/database.ts';
 import { hostileImages } from '../support/hostile-images.ts';
 import { picture } from '../support/image-files.ts';
-import { expectBalanced, never } from '../support/ledger.ts';
+import { expectBalanced, never, reapOn } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus, testSecrets } from '../support/pakhus.ts';
 import { startProcess } from '../support/process.ts';
 import { childrenOf, isGone, until } from '../support/processes.ts';
@@ -290,8 +290,7 @@ test('images: a file that is deleted while it is compressed leaves no object', a
       ).length === 0,
   );
   await rowsOf(service.databaseUrl, "update doomed_objects set due_at = now() - interval '1 second'");
-  const { reap } = await import('../../src/features/files/files.reaper.ts');
-  await reap(service.pakhus.deps, new AbortController().signal);
+  await reapOn(service);
   const ids = new Set(uploads.map(({ body }) => body.file_id));
   for await (const key of service.pakhus.deps.objects.list('private'))
     expect(ids.has(key.split('/')[1])).toBe(false);

@@ -6,12 +6,11 @@ import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mover, reaper } from '../../src/features/files/files.jobs.ts';
 import { moveFile } from '../../src/features/files/files.move.ts';
-import { reap } from '../../src/features/files/files.reaper.ts';
 import type { FileRow } from '../../src/features/files/files.sql.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { inTransaction, isSomebodyWaiting, rowsOf } from '../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { doomedOf, expectBalanced, never, objectsOf, reapAll } from '../support/ledger.ts';
+import { doomedOf, expectBalanced, never, objectsOf, reapAll, reapOn } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
 import { openRawPost } from '../support/raw-client.ts';
 import { testS3Server } from '../support/s3-server.ts';
@@ -69,7 +68,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     sql(`insert into doomed_objects (shelf, storage_key, file_id, attempts, due_at)
       values ('private', '${storageKey}', '${fileId}', ${attempts}, now() + interval '${seconds} seconds')
       on conflict (storage_key, shelf) do update set due_at = excluded.due_at`);
-  const reapNow = () => reap(service.pakhus.deps, never);
+  const reapNow = () => reapOn(service);
   const outage = async (work: () => Promise<void>) => {
     if (proxy) {
       proxy.set({ fault: { kind: 'status', status: 503, code: 'ServiceUnavailable' } });
@@ -238,7 +237,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await sql(`insert into doomed_objects (shelf, storage_key, file_id, due_at)
         values ('public', '${file.storageKey}', '${file.id}', now())`);
       const another = await service.another({ S3_PUBLIC_BUCKET: '' });
-      await reap(another.pakhus.deps, never);
+      await reapOn(another);
       await another.stop();
       expect(await objectsOf(service, id)).toEqual([`private/${file.storageKey}`]);
       await expectBalanced(service, id);
@@ -313,7 +312,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await sql(`insert into doomed_objects (shelf, storage_key, file_id, due_at)
       select 'private', '${id}/' || f, f::uuid, now() - interval '1 second' from unnest(array['${fileIds.join("','")}']) f`);
     const another = await service.another();
-    const reaped = await Promise.all([reapNow(), reap(another.pakhus.deps, never), reapNow()]);
+    const reaped = await Promise.all([reapNow(), reapOn(another), reapNow()]);
     await another.stop();
     expect(reaped.reduce((sum, count) => sum + count, 0)).toBe(1200);
     await expectBalanced(service, id);

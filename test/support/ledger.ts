@@ -1,6 +1,7 @@
 // Compares what the system of record says with what the store holds: the invariants of every upload and delete.
 import { expect } from 'vitest';
 import { reap } from '../../src/features/files/files.reaper.ts';
+import { inBackground } from '../../src/platform/db/postgres.ts';
 import { rowsOf } from './database.ts';
 import type { TestPakhus } from './pakhus.ts';
 import { until } from './processes.ts';
@@ -33,10 +34,14 @@ export async function doomedOf({ databaseUrl }: TestPakhus, projectId: string): 
 }
 
 /** Makes every doomed object due, as if the grace had passed, and reaps. */
-export async function reapAll({ databaseUrl, pakhus }: TestPakhus): Promise<void> {
-  await rowsOf(databaseUrl, `update doomed_objects set due_at = now() - interval '1 second'`);
-  await reap(pakhus.deps, never);
+export async function reapAll(service: TestPakhus): Promise<void> {
+  await rowsOf(service.databaseUrl, `update doomed_objects set due_at = now() - interval '1 second'`);
+  await reapOn(service);
 }
+
+/** As the schedule runs it: without the bound that a request has. */
+export const reapOn = ({ pakhus: { deps } }: TestPakhus): Promise<number> =>
+  reap({ ...deps, db: inBackground(deps.db) }, never);
 
 /** The same until nothing is left: what a busy store did not delete in time is tried again at once. */
 export async function reapUntilDone(service: TestPakhus): Promise<void> {

@@ -112,6 +112,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/** The same database for work that nobody waits for: it takes the time that it takes, unless it says otherwise. */
+export const inBackground = (db: Database): Database => ({
+  ...db,
+  query: (statement, patience = 'background') => db.query(statement, patience),
+  transaction: (work, patience = 'background') => db.transaction(work, patience),
+});
+
 /** The database has said no to a statement, of which nothing is done then. */
 export const isRefusal = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
