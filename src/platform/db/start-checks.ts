@@ -29,25 +29,40 @@ const tooFewConnections =
  */
 export async function refuseSharedSessions(connection: Connection): Promise<void> {
   const clients = [connectionOf(connection), connectionOf(connection)] as const;
-  const [first, second] = clients;
+  let shared: boolean;
   try {
     for (const client of clients) await client.connect();
-    const seen = [await pidOf(first), await pidOf(first)];
-    await second.query('begin').catch(refuseStatementMode);
-    const others = [await pidOf(second)];
-    if (others[0] === seen[0]) throw new Error(notSessions);
-    seen.push(await pidOf(first));
-    await second.query('commit');
-    others.push(await pidOf(second), await pidOf(second));
-    seen.push(await pidOf(first));
-    if (new Set(seen).size > 1 || new Set(others).size > 1) throw new Error(notSessions);
+    shared = await areShared(...clients);
   } catch (error) {
     if (/timeout/i.test((error as Error).message)) throw new Error(tooFewConnections, { cause: error });
     throw explainOutage(error);
   } finally {
     for (const client of clients) client.connection.stream.destroy();
   }
+  if (shared) throw new Error(notSessions);
 }
+
+async function areShared(first: pg.Client, second: pg.Client): Promise<boolean> {
+  const seen = [await pidOf(first), await pidOf(first)];
+  try {
+    await second.query('begin');
+  } catch (error) {
+    if (isStatementMode(error)) return true;
+    throw error;
+  }
+  const others = [await pidOf(second)];
+  // With a single process for both, the first client would wait for the end of this transaction.
+  if (others[0] === seen[0]) return true;
+  seen.push(await pidOf(first));
+  await second.query('commit');
+  others.push(await pidOf(second), await pidOf(second));
+  seen.push(await pidOf(first));
+  return new Set(seen).size > 1 || new Set(others).size > 1;
+}
+
+/** PgBouncer in statement mode knows no transactions at all, and says so in an error of its own. */
+const isStatementMode = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '08P01';
 
 function connectionOf(connection: Connection): pg.Client {
   const client = new pg.Client({
@@ -63,11 +78,4 @@ function connectionOf(connection: Connection): pg.Client {
 async function pidOf(client: pg.Client): Promise<number | undefined> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   return rows[0]?.pid;
-}
-
-/** PgBouncer in statement mode knows no transactions at all, and says so in an error of its own. */
-function refuseStatementMode(error: unknown): never {
-  if (error instanceof pg.DatabaseError && error.code === '08P01')
-    throw new Error(notSessions, { cause: error });
-  throw error;
 }
