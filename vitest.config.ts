@@ -10,6 +10,8 @@ export default defineConfig({
     hookTimeout: hookMsMax,
     expect: { poll: { timeout: waitMsMax } },
     pool: 'forks',
+    // To load the service again for every file would take a fifth of the whole run.
+    isolate: false,
     // One more than CI has cores: much of what is tested is waiting.
     maxWorkers: 3,
     // A suite that needs a service of CI's says in one line that it is skipped.

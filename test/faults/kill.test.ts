@@ -201,7 +201,7 @@ const diskStoreIn = (dataDir: string): ObjectStore =>
     clock: Date.now,
   });
 
-const kills = repetitions(20, 6);
+const kills = repetitions(20, 4);
 
 for (const choice of storesFor('kills')) {
   describe(`on ${choice.name}`, () => {

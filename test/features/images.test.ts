@@ -8,6 +8,7 @@ import { markDone } from '../../src/features/images/images.sql.ts';
 import type { ImageRecipe } from '../../src/kernel/image-recipe.ts';
 import { sha256 } from '../../src/kernel/secret.ts';
 import type { Api, Reply } from '../support/api.ts';
+import { repetitions } from '../support/bounds.ts';
 import { rowsOf } from '../support/database.ts';
 import { hostileImages } from '../support/hostile-images.ts';
 import { picture } from '../support/image-files.ts';
@@ -314,7 +315,7 @@ test('images: a visibility that changes while the image is compressed ends with 
     expect(job.status).toBe('done');
     return at;
   };
-  for (let round = 0; round < 6; round += 1) {
+  for (let round = 0; round < repetitions(6, 2); round += 1) {
     const paths = await Promise.all(Array.from({ length: 10 }, (_, nth) => changing(round * 10 + nth)));
     await until('every file is in its place', async () => {
       await moveMisplaced(service.pakhus.deps, never);

@@ -34,8 +34,8 @@ import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { adminSession, logIn, unique } from '../support/tenants.ts';
 import { upload } from '../support/uploads.ts';
 
-const operationsMin = repetitions(20_000, 6_000);
-const restartsMin = 3;
+const operationsMin = repetitions(20_000, 4_000);
+const restartsMin = repetitions(3, 1);
 const storiesAtOnce = 12;
 const stepsMax = 400;
 

@@ -10,13 +10,16 @@ const abandonedAfterMs = 86_400_000;
 const sweepEveryMs = 3_600_000;
 let sweptAtMs = 0;
 
-export async function inWorkFolder(work: (folder: string) => Promise<void>): Promise<void> {
+export async function inWorkFolder(
+  work: (folder: string) => Promise<void>,
+  now: () => number = Date.now,
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), prefix));
   try {
     await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
-    await sweepAbandoned(Date.now());
+    await sweepAbandoned(now());
   }
 }
 
