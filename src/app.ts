@@ -1,7 +1,7 @@
 // The composition root: from settings to the running service, and back down again. Adapters are made here
 // and nowhere else; those that few installations need are loaded only there, for the sake of a quick start.
 import { existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,6 +14,7 @@ import { createReservations } from './features/files/files.reserve.ts';
 import { installationOf, startFolding } from './features/stats/stats.fold.ts';
 import { registerGauges } from './features/stats/stats.metrics.ts';
 import { startMetricsServer } from './http/metrics-server.ts';
+import { referencePath } from './http/pages.ts';
 import { apiPrefix } from './http/route-table.ts';
 import { createHttpServer } from './http/server.ts';
 import { periodicTasks, queuedJobs } from './jobs/job-table.ts';
@@ -53,10 +54,13 @@ import { watchProcess } from './platform/process-metrics.ts';
 import { openQueue } from './platform/queue/queue.ts';
 import type { RedisClient } from './platform/redis.ts';
 import { secretFromFile } from './platform/secret-file.ts';
+import { readVersion } from './version.ts';
 
 export interface Pakhus {
   /** Ends in /api/v1; null for a process that only works in the background. */
   readonly baseUrl: string | null;
+  /** The page that shows the API, as seen from outside. */
+  readonly referenceUrl: string | null;
   /** Where it listens, whatever it is called from outside. */
   readonly address: string | null;
   /** Where Prometheus reads; null when METRICS_PORT is not set. */
@@ -210,7 +214,8 @@ async function build(
   const metricsUrl =
     settings.METRICS_PORT === null ? null : await exposeMetrics(deps, settings.METRICS_PORT, undo);
   const baseUrl = address && `${settings.PUBLIC_URL ?? address}${apiPrefix}`;
-  return { deps, address, baseUrl, metricsUrl };
+  const referenceUrl = baseUrl && String(new URL(referencePath, baseUrl));
+  return { deps, address, baseUrl, referenceUrl, metricsUrl };
 }
 
 async function exposeMetrics(
@@ -474,13 +479,6 @@ function createLimiter(shared: SharedRedis | null, clock: Clock, log: Logger): L
 function createCounters(shared: SharedRedis | null, log: Logger): Counters {
   const memory = memoryCounters();
   return shared ? redisCounters({ ...shared, fallback: memory, log }) : memory;
-}
-
-export async function readVersion(): Promise<string> {
-  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return manifest.version;
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

@@ -1,9 +1,8 @@
 // The process: reads the configuration, starts the service, says that it is ready, and stops on a signal. Any
-// argument makes it a command line instead.
-import { type Pakhus, startPakhus } from './app.ts';
+// argument makes it a command line instead. The service itself is loaded only once it is known to be wanted.
+import type { Pakhus } from './app.ts';
 import { runCommand } from './cli.ts';
 import { ConfigError, readConfig } from './config.ts';
-import { referencePath } from './http/pages.ts';
 import { reasonOf } from './kernel/error.ts';
 import { keepRequestsYoung } from './platform/heap.ts';
 import { createLogger, type Logger } from './platform/log.ts';
@@ -35,6 +34,7 @@ async function serve(): Promise<void> {
   const log = createLogger(settings.LOG_LEVEL);
   for (const warning of warnings) log.warn({}, warning);
 
+  const { startPakhus } = await import('./app.ts');
   const stopping = new AbortController();
   const starting = startPakhus({
     settings,
@@ -56,7 +56,7 @@ async function serve(): Promise<void> {
   });
   if (!pakhus) return;
   say(readyLine(pakhus));
-  if (pakhus.baseUrl !== null) say(`The API reference is at ${new URL(referencePath, pakhus.baseUrl)}`);
+  if (pakhus.referenceUrl !== null) say(`The API reference is at ${pakhus.referenceUrl}`);
 }
 
 function readyLine({ baseUrl, address }: Pakhus): string {

@@ -1,0 +1,148 @@
+// What the commands do, apart from the command line that names them: to read a wrong word or to print the version takes
+// none of the service.
+import { existsSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { joinConfiguredDatabase, openBothStores, openConfiguredDatabase, type Undo, undoAll } from './app.ts';
+import type { Settings } from './contract/settings.ts';
+import {
+  chooseAccount,
+  disableByOperator,
+  OperatorError,
+  resetByOperator,
+} from './features/accounts/accounts.operator.ts';
+import { type CopyReport, copyObjects } from './features/files/files.copy.ts';
+import { type ExportResult, exportDatabase } from './platform/db/export.ts';
+import { isMigrated } from './platform/db/migrate.ts';
+import type { Connection, Database } from './platform/db/postgres.ts';
+import { createLogger } from './platform/log.ts';
+import { createPasswords } from './platform/passwords.ts';
+import { queueTables } from './platform/queue/queue-export.ts';
+
+export interface Terminal {
+  say(line: string): void;
+  complain(line: string): void;
+  /** Resolves when the text has been taken, and rejects when it cannot be. */
+  write(text: string): Promise<void>;
+}
+
+interface Call {
+  readonly settings: Settings;
+  /** What the command's one option was given, or null. */
+  readonly option: string | null;
+  readonly terminal: Terminal;
+}
+
+export const commands = {
+  'admin reset-password': resetPassword,
+  'admin disable-2fa': disableTwoFactor,
+  'admin export-database': writeExport,
+  'admin copy-objects': copyToS3,
+} as const;
+
+export type CommandName = keyof typeof commands;
+
+function resetPassword({ settings, option: email, terminal: { say } }: Call): Promise<void> {
+  return onDatabase(settings, async (db) => {
+    const account = await chooseAccount(db, email);
+    const password = await resetByOperator(db, await createPasswords(), account);
+    say(`The new password is shown this once: ${account.email} / ${password}`);
+    say('All sessions of the account have ended.');
+    if (account.two_factor_enabled) say('Two-factor login stays on: admin disable-2fa switches it off.');
+  });
+}
+
+function disableTwoFactor({ settings, option: email, terminal: { say } }: Call): Promise<void> {
+  return onDatabase(settings, async (db) => {
+    const account = await chooseAccount(db, email);
+    const wasOn = await disableByOperator(db, account);
+    say(`Two-factor login ${wasOn ? 'is off now' : 'was off already'}: ${account.email}`);
+  });
+}
+
+/** To the terminal's output, or to a file that is complete as soon as it has its name. */
+function writeExport({ settings, option: path, terminal }: Call): Promise<void> {
+  return besideService(settings, async ({ connection }) => {
+    const exportTo = (write: Terminal['write']) => exportDatabase(connection, [queueTables], write);
+    const { tables, rows } = await (path === null ? exportTo(terminal.write) : exportToFile(path, exportTo));
+    // Not among the SQL.
+    terminal.complain(`Exported ${rows} rows of ${tables} tables.`);
+  });
+}
+
+async function exportToFile(
+  path: string,
+  exportTo: (write: Terminal['write']) => Promise<ExportResult>,
+): Promise<ExportResult> {
+  if (existsSync(path)) throw new OperatorError(`${path} exists already: name another file`);
+  const draft = `${path}.part`;
+  // The hashes of passwords and keys are in it.
+  const file = await open(draft, 'w', 0o600);
+  try {
+    const result = await exportTo((text) => file.writeFile(text));
+    await file.sync();
+    await rename(draft, path);
+    return result;
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+function copyToS3({ settings, terminal: { say, complain } }: Call): Promise<void> {
+  return besideService(settings, async ({ db, undo }) => {
+    const { disk, s3 } = await openBothStores(settings, undo);
+    const report = await copyObjects({
+      db,
+      from: disk,
+      to: s3,
+      onFailure: (fileId, reason) => complain(`The file ${fileId} was not copied: ${reason}`),
+      onProgress: (soFar) => say(`So far: ${countsOf(soFar)}`),
+    });
+    say(`Done: ${countsOf(report)}`);
+    if (report.failed > 0)
+      throw new OperatorError(
+        `${report.failed} objects are missing in the bucket: see above, and run it again`,
+      );
+  });
+}
+
+const countsOf = ({ copied, present, deleted, failed: lacking }: CopyReport): string =>
+  `${copied} objects copied and read back, ${present} were there already, ${deleted} deleted meanwhile, ${lacking} failed`;
+
+async function onDatabase(settings: Settings, work: (db: Database) => Promise<void>): Promise<void> {
+  const undo: Undo[] = [];
+  try {
+    const db = await openConfiguredDatabase(settings, createLogger('silent'), undo);
+    await refuseOtherRelease(db);
+    await work(db);
+  } finally {
+    await undoAll(undo);
+  }
+}
+
+interface Beside {
+  readonly db: Database;
+  readonly connection: Connection;
+  readonly undo: Undo[];
+}
+
+/** For what does not change the database: the service may run on it. */
+async function besideService(settings: Settings, work: (open: Beside) => Promise<void>): Promise<void> {
+  const undo: Undo[] = [];
+  try {
+    const joined = await joinConfiguredDatabase(settings, createLogger('silent'), undo);
+    await refuseOtherRelease(joined.db);
+    await work({ ...joined, undo });
+  } finally {
+    await undoAll(undo);
+  }
+}
+
+async function refuseOtherRelease(db: Database): Promise<void> {
+  if (!(await isMigrated(db)))
+    throw new OperatorError(
+      'The database is not one of this release: check DATABASE_URL, or start this release of the service first',
+    );
+}
