@@ -12,8 +12,8 @@ export default defineConfig({
     pool: 'forks',
     // To load the service again for every file would take a fifth of the whole run.
     isolate: false,
-    // One more than CI has cores: much of what is tested is waiting.
-    maxWorkers: 3,
+    // Half of what is tested is waiting. In CI an S3 server, Redis and PostgreSQL need their share of two cores, too.
+    maxWorkers: process.env.CI ? 3 : 4,
     // A suite that needs a service of CI's says in one line that it is skipped.
     reporters: process.env.CI ? ['default', 'json'] : ['default'],
     outputFile: { json: 'coverage/vitest.json' },
