@@ -81,7 +81,7 @@ function isoOfTimestamp(text: string): string {
 const closePatienceMs = 3_000;
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { connection, log, poolSize = 32, readers = 4, firstReaders = 2 } = options;
+  const { connection, log, poolSize = 32, readers = 4, firstReaders = 1 } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const config: pg.ClientConfig = {
     ...connection,
