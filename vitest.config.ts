@@ -10,8 +10,9 @@ export default defineConfig({
     hookTimeout: hookMsMax,
     expect: { poll: { timeout: waitMsMax } },
     pool: 'forks',
-    // To load the service again for every file would take a fifth of the whole run.
-    isolate: false,
+    // To load the service again for every file takes a fifth of the whole run: only CI, which must not be misled by what
+    // another file left behind, can afford that.
+    isolate: Boolean(process.env.CI),
     // Half of what is tested is waiting. In CI an S3 server, Redis and PostgreSQL need their share of two cores, too.
     maxWorkers: process.env.CI ? 3 : 4,
     // A suite that needs a service of CI's says in one line that it is skipped.

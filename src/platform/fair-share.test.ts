@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createFairShare, type FairShareOptions, type Held, type Sender, victimFor } from './fair-share.ts';
 
 const options: FairShareOptions = {
@@ -65,21 +65,28 @@ describe('who makes room', () => {
 });
 
 describe('fair share', () => {
-  /** Enters and notes who got in, in order. */
+  let over = new AbortController();
+  afterEach(() => {
+    over.abort();
+    over = new AbortController();
+  });
+
+  /** Enters and notes who got in, in order. Whoever still waits when the test is over gives up. */
   function crowd(more: Partial<FairShareOptions> = {}) {
     const share = createFairShare('things', { ...options, ...more });
     const inside: string[] = [];
     const enter = async (project: string, subject: string, client = sender(Number.POSITIVE_INFINITY)) => {
-      const leave = await share.enter(at(project, subject), 1, client);
+      const leave = await share.enter(at(project, subject), 1, client, over.signal);
       inside.push(subject);
       client.leave = leave;
       return client;
     };
-    return { share, inside, enter };
+    const queue = (project: string, subject: string) => void enter(project, subject).catch(() => undefined);
+    return { share, inside, enter, queue };
   }
 
   it('gives what becomes free to the project that has least, and there to the subject that has least', async () => {
-    const { inside, enter } = crowd();
+    const { inside, enter, queue } = crowd();
     const holders = [
       await enter('a', 'a1'),
       await enter('a', 'a1'),
@@ -93,7 +100,7 @@ describe('fair share', () => {
       ['b', 'b1'],
       ['c', 'c1'],
     ] as const)
-      void enter(project, subject);
+      queue(project, subject);
     await settled();
     inside.length = 0;
     for (const client of holders) {
@@ -104,9 +111,9 @@ describe('fair share', () => {
   });
 
   it('ends a slow upload of the largest holder as soon as somebody with less waits, and no other', async () => {
-    const { share, inside, enter } = crowd();
+    const { share, inside, enter, queue } = crowd();
     const slow = await Promise.all([700, 600, 800, 650].map((pace) => enter('a', 'a', sender(pace))));
-    void enter('a', 'a');
+    queue('a', 'a');
     await settled();
     expect(
       slow.filter(({ ended }) => ended),
@@ -132,9 +139,9 @@ describe('fair share', () => {
   });
 
   it('keeps some out of reach of one project and of one subject, and makes room within a project at its bound', async () => {
-    const { inside, enter } = crowd({ unitsOfProject: 3, unitsOfSubject: 2 });
+    const { inside, enter, queue } = crowd({ unitsOfProject: 3, unitsOfSubject: 2 });
     const slow = await Promise.all([enter('a', 'a1', sender(1)), enter('a', 'a1', sender(2))]);
-    void enter('a', 'a1');
+    queue('a', 'a1');
     await enter('a', 'a2');
     await enter('b', 'b1');
     expect(inside).toEqual(['a1', 'a1', 'a2', 'b1']);
