@@ -2,14 +2,16 @@
 FROM node:20-slim AS build
 WORKDIR /pakhus
 COPY package.json package-lock.json ./
+COPY server/package.json ./server/
 RUN npm ci --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
-COPY src ./src
+COPY server/tsconfig.json server/tsconfig.build.json ./server/
+COPY server/src ./server/src
 RUN npm run build
 
 FROM node:20-slim AS dependencies
 WORKDIR /pakhus
 COPY package.json package-lock.json ./
+COPY server/package.json ./server/
 RUN npm ci --omit=dev --no-audit --no-fund
 
 FROM node:20-slim
@@ -17,9 +19,10 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/var/lib/pakhus
 WORKDIR /pakhus
 RUN mkdir -p /var/lib/pakhus && chown node:node /var/lib/pakhus && chmod 700 /var/lib/pakhus
 COPY --from=dependencies /pakhus/node_modules ./node_modules
-COPY --from=build /pakhus/dist ./dist
+COPY --from=build /pakhus/server/dist ./server/dist
 COPY package.json LICENSE ./
-COPY migrations ./migrations
+COPY server/package.json ./server/
+COPY server/db ./server/db
 USER node
 VOLUME /var/lib/pakhus
 EXPOSE 3000
@@ -27,4 +30,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/api/v1/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is process 1, so that SIGTERM reaches it.
-CMD ["node", "dist/main.js"]
+CMD ["node", "server/dist/main.js"]

@@ -1,7 +1,7 @@
 // In CI every part is there, so a test that was skipped is a mistake.
 import { readFileSync } from 'node:fs';
 
-const report = JSON.parse(readFileSync('coverage/vitest.json', 'utf8'));
+const report = JSON.parse(readFileSync('server/coverage/vitest.json', 'utf8'));
 const skipped = report.testResults.flatMap(({ name, assertionResults }) =>
   assertionResults
     .filter(({ status }) => status !== 'passed')

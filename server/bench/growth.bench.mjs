@@ -1,0 +1,91 @@
+// How what a request costs grows with what is stored: the same requests with a thousand files and with a
+// million, and with one API process and with two. Also drawn, as docs/growth.svg.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { growthChart } from './support/chart.mjs';
+import { fillFiles } from './support/fill.mjs';
+import { formHeaders, formOf } from './support/forms.mjs';
+import { drive, takeTurns, totalOf } from './support/load.mjs';
+import { startPakhus } from './support/server.mjs';
+
+export const name = 'growth';
+
+const sizes = (process.env.BENCH_SIZES ?? '1000,10000,100000,1000000').split(',').map(Number);
+const figures = fileURLToPath(new URL('../../docs/growth.json', import.meta.url));
+const chart = fileURLToPath(new URL('../../docs/growth.svg', import.meta.url));
+
+export async function run({ pakhus, tenant, databaseUrl, folder }) {
+  const headers = { authorization: `Bearer ${tenant.key}` };
+  const base = `/api/v1/project/users/${tenant.userId}`;
+  const body = formOf(10 * 1024);
+  const series = {};
+  // The service is compiled as it runs: the first requests would tell of that, not of a thousand files.
+  await drive({ server: pakhus, request: { path: base, headers }, seconds: 3 });
+  for (const size of sizes) {
+    const fileId = await fillFiles(databaseUrl, tenant, size, "'folder-' || (n % 50)");
+    const read = (path) => ({ server: pakhus, request: { path, headers } });
+    const summaries = await takeTurns(
+      {
+        'read a user': read(base),
+        'read a file': read(`${base}/files/${fileId}`),
+        'list 100 files': read(`${base}/files?limit=100`),
+        // As many as the folder holds of a thousand files, so that the answer is the same at every size.
+        'list a folder': read(`${base}/files/folders?prefix=folder-7&limit=20`),
+        'read statistics': read('/api/v1/project/stats/storage'),
+        'upload 10 KiB': {
+          server: pakhus,
+          expect: 201,
+          request: { method: 'POST', path: `${base}/files`, headers: { ...headers, ...formHeaders }, body },
+        },
+      },
+      { rounds: 3, seconds: 0.6, connections: 8 },
+    );
+    for (const [what, rounds] of Object.entries(summaries)) {
+      series[what] = [...(series[what] ?? []), Math.round(totalOf(rounds).p50Ms * 100) / 100];
+    }
+  }
+  writeFileSync(figures, `${JSON.stringify({ unit: 'ms, median', sizes, series }, null, 2)}\n`);
+  draw();
+  const grown = Object.entries(series).flatMap(([what, medians]) => [
+    { name: `${what}: median with ${sizes[0].toLocaleString('en')} files`, figure: medians[0], unit: 'ms' },
+    {
+      name: `${what}: ${sizes.at(-1).toLocaleString('en')} files to that`,
+      figure: medians.at(-1) / medians[0],
+      unit: '',
+    },
+  ]);
+  return [
+    ...grown,
+    ...(await withTwoProcesses({ pakhus, databaseUrl, folder, request: { path: base, headers } })),
+  ];
+}
+
+/** From what was written, so that the picture and the figures are the same. */
+function draw() {
+  const written = JSON.parse(readFileSync(figures, 'utf8'));
+  writeFileSync(chart, growthChart(written.sizes, written.series));
+}
+
+/** The load is shared between two processes, or goes to one of them. */
+async function withTwoProcesses({ pakhus, databaseUrl, folder, request }) {
+  const second = await startPakhus(folder, databaseUrl, { name: 'second', environment: { ROLE: 'api' } });
+  try {
+    const one = [];
+    const two = [];
+    for (let round = 0; round < 4; round++) {
+      one.push((await drive({ server: pakhus, request, connections: 32, seconds: 1.5 })).perSecond);
+      const both = await Promise.all(
+        [pakhus, second].map((server) => drive({ server, request, connections: 16, seconds: 1.5 })),
+      );
+      two.push(both[0].perSecond + both[1].perSecond);
+    }
+    const best = (figures) => Math.max(...figures);
+    return [
+      { name: 'reads with one API process', figure: best(one), unit: '1/s' },
+      { name: 'reads with two API processes', figure: best(two), unit: '1/s' },
+      { name: 'two to one', figure: best(two) / best(one), unit: '' },
+    ];
+  } finally {
+    await second.stop();
+  }
+}

@@ -1,0 +1,691 @@
+-- Made by `npm run schema` from the migrations; not applied by anything.
+
+create table accounts (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid,
+  email text not null,
+  email_key text not null,
+  password_hash text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  device_generation integer not null default 0
+);
+alter table accounts add constraint accounts_email_unique UNIQUE (email_key);
+alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
+alter table accounts add constraint accounts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table accounts add constraint accounts_project_id_key UNIQUE (project_id);
+
+create table api_keys (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  integration_id uuid,
+  name text,
+  key_hash bytea not null,
+  key_prefix text not null,
+  active boolean not null default true,
+  last_used_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table api_keys add constraint api_keys_key_hash_key UNIQUE (key_hash);
+alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
+alter table api_keys add constraint api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table api_keys add constraint api_keys_project_id_integration_id_fkey FOREIGN KEY (project_id, integration_id) REFERENCES integrations(project_id, id) ON DELETE CASCADE;
+CREATE INDEX api_keys_newest ON public.api_keys USING btree (project_id, created_at DESC, id DESC) WHERE (integration_id IS NULL);
+CREATE UNIQUE INDEX api_keys_one_of_integration ON public.api_keys USING btree (integration_id) WHERE (integration_id IS NOT NULL);
+
+create table audit_logs (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid,
+  actor_type text not null,
+  actor_id uuid,
+  actor_key_id text,
+  user_id uuid,
+  action text not null,
+  resource_type text,
+  resource_id text,
+  ip_address text,
+  user_agent text,
+  metadata jsonb not null default '{}'::jsonb,
+  created_at timestamp(3) with time zone not null default clock_timestamp()
+);
+alter table audit_logs add constraint audit_logs_actor_type_check CHECK ((actor_type = ANY (ARRAY['admin'::text, 'project'::text, 'integration'::text])));
+alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (created_at, id);
+CREATE INDEX audit_logs_of_action ON public.audit_logs USING btree (project_id, action, created_at, id);
+CREATE INDEX audit_logs_of_project ON public.audit_logs USING btree (project_id, created_at, id);
+CREATE INDEX audit_logs_of_user ON public.audit_logs USING btree (user_id, created_at, id) WHERE (user_id IS NOT NULL);
+CREATE TRIGGER audit_logs_immutable BEFORE DELETE OR UPDATE ON public.audit_logs FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_logs_not_truncated BEFORE TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+create table compression_jobs (
+  id uuid not null,
+  project_id uuid not null,
+  user_id uuid not null,
+  file_id uuid not null,
+  status text not null default 'pending'::text,
+  recipe jsonb not null,
+  attempts integer not null default 0,
+  original_size bigint not null,
+  result_sha256 bytea,
+  compressed_size bigint,
+  format text,
+  width integer,
+  height integer,
+  error text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  claim integer not null default 0,
+  alone boolean not null default false,
+  deaths_alone integer not null default 0
+);
+alter table compression_jobs add constraint compression_jobs_file_id_fkey FOREIGN KEY (file_id) REFERENCES files(id) ON DELETE CASCADE;
+alter table compression_jobs add constraint compression_jobs_file_id_key UNIQUE (file_id);
+alter table compression_jobs add constraint compression_jobs_pkey PRIMARY KEY (id);
+alter table compression_jobs add constraint compression_jobs_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table compression_jobs add constraint compression_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'done'::text, 'failed'::text])));
+CREATE INDEX compression_jobs_of_project ON public.compression_jobs USING btree (project_id);
+CREATE INDEX compression_jobs_of_status ON public.compression_jobs USING btree (status) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text, 'failed'::text]));
+CREATE INDEX compression_jobs_waiting ON public.compression_jobs USING btree (project_id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
+CREATE TRIGGER jobs_added_or_gone AFTER INSERT OR DELETE ON public.compression_jobs FOR EACH ROW EXECUTE FUNCTION note_job();
+CREATE TRIGGER jobs_changed AFTER UPDATE OF status ON public.compression_jobs FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION note_job();
+
+create table daily_stats (
+  project_id uuid not null,
+  subject_id uuid not null,
+  day date not null,
+  requests bigint not null default 0,
+  errors bigint not null default 0,
+  uploads bigint not null default 0,
+  downloads bigint not null default 0,
+  deletes bigint not null default 0,
+  bytes_in bigint not null default 0
+);
+alter table daily_stats add constraint daily_stats_pkey PRIMARY KEY (project_id, subject_id, day);
+alter table daily_stats add constraint daily_stats_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+CREATE INDEX daily_stats_of_projects ON public.daily_stats USING btree (day) WHERE (subject_id = project_id);
+CREATE INDEX daily_stats_to_purge ON public.daily_stats USING btree (day) WHERE (subject_id <> project_id);
+
+create table doomed_objects (
+  zone text not null,
+  storage_key text not null,
+  file_id uuid not null,
+  due_at timestamp(3) with time zone not null,
+  claimed_until timestamp(3) with time zone,
+  attempts integer not null default 0
+);
+alter table doomed_objects add constraint doomed_objects_pkey PRIMARY KEY (storage_key, zone);
+alter table doomed_objects add constraint doomed_objects_shelf_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
+CREATE INDEX doomed_objects_due ON public.doomed_objects USING btree (due_at);
+
+create table files (
+  id uuid not null,
+  project_id uuid not null,
+  user_id uuid not null,
+  space_id uuid,
+  name text not null,
+  size bigint not null,
+  mime_type text collate "C" not null,
+  storage_key text not null,
+  folder text collate "C" not null default ''::text,
+  tags text[] storage external not null default '{}'::text[],
+  classifier text,
+  metadata jsonb storage external not null default '{}'::jsonb,
+  visibility text not null default 'private'::text,
+  zone text not null default 'private'::text,
+  sha256 bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table files add constraint files_pkey PRIMARY KEY (id);
+alter table files add constraint files_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table files add constraint files_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES users(project_id, id) ON DELETE CASCADE;
+alter table files add constraint files_project_id_user_id_space_id_fkey FOREIGN KEY (project_id, user_id, space_id) REFERENCES spaces(project_id, user_id, id);
+alter table files add constraint files_shelf_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
+alter table files add constraint files_size_check CHECK ((size >= 0));
+alter table files add constraint files_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text])));
+CREATE INDEX files_newest ON public.files USING btree (project_id, user_id, created_at, id);
+CREATE INDEX files_of_classifier ON public.files USING btree (user_id, classifier, created_at, id) WHERE (classifier IS NOT NULL);
+CREATE INDEX files_of_folder ON public.files USING btree (user_id, translate(folder, '/'::text, ''::text), created_at, id);
+CREATE INDEX files_of_level ON public.files USING btree (user_id, created_at, id) WHERE (space_id IS NULL);
+CREATE INDEX files_of_mime_type ON public.files USING btree (user_id, mime_type, created_at, id);
+CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at, id) WHERE (space_id IS NOT NULL);
+CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at, id) WHERE (space_id IS NOT NULL);
+CREATE INDEX files_of_tags ON public.files USING gin (tags) WHERE (tags <> '{}'::text[]);
+CREATE INDEX files_public ON public.files USING btree (user_id, created_at, id) WHERE (visibility = 'public'::text);
+CREATE INDEX files_to_hide ON public.files USING btree (id) WHERE ((visibility = 'private'::text) AND (zone = 'public'::text));
+CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> zone);
+CREATE TRIGGER files_added AFTER INSERT ON public.files FOR EACH ROW EXECUTE FUNCTION note_file();
+CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file();
+CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files_gone();
+
+create table folded_batches (
+  id text not null,
+  folded_at timestamp(3) with time zone not null default now()
+);
+alter table folded_batches add constraint folded_batches_pkey PRIMARY KEY (id);
+CREATE INDEX folded_batches_age ON public.folded_batches USING btree (folded_at);
+
+create table integrations (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  name text,
+  scopes text[] not null default '{}'::text[],
+  cors_origins text[] not null default '{}'::text[],
+  dev_mode boolean not null default false,
+  rate_limit_max bigint,
+  rate_limit_window bigint,
+  active boolean not null default true,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table integrations add constraint integrations_pkey PRIMARY KEY (id);
+alter table integrations add constraint integrations_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table integrations add constraint integrations_project_id_id_key UNIQUE (project_id, id);
+alter table integrations add constraint integrations_rate_limit_max_check CHECK ((rate_limit_max >= 1));
+alter table integrations add constraint integrations_rate_limit_window_check CHECK ((rate_limit_window >= 1000));
+CREATE INDEX integrations_newest ON public.integrations USING btree (project_id, created_at DESC, id DESC);
+
+create table login_challenges (
+  jti uuid not null,
+  account_id uuid not null,
+  failures smallint not null default 0,
+  expires_at timestamp(3) with time zone not null
+);
+alter table login_challenges add constraint login_challenges_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table login_challenges add constraint login_challenges_pkey PRIMARY KEY (jti);
+CREATE INDEX login_challenges_expiry ON public.login_challenges USING btree (expires_at);
+CREATE INDEX login_challenges_of_account ON public.login_challenges USING btree (account_id);
+
+create table migrations (
+  name text not null,
+  applied_at timestamp with time zone not null default now()
+);
+alter table migrations add constraint migrations_pkey PRIMARY KEY (name);
+
+create table password_resets (
+  token_hash bytea not null,
+  account_id uuid not null,
+  expires_at timestamp(3) with time zone not null
+);
+alter table password_resets add constraint password_resets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table password_resets add constraint password_resets_pkey PRIMARY KEY (token_hash);
+CREATE INDEX password_resets_expiry ON public.password_resets USING btree (expires_at);
+CREATE INDEX password_resets_of_account ON public.password_resets USING btree (account_id);
+
+create table plans (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  name text not null,
+  description text,
+  storage_limit bigint,
+  max_file_size bigint not null,
+  allowed_mimes text[] not null default '{}'::text[],
+  is_default boolean not null default false,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  max_files bigint,
+  max_spaces bigint
+);
+alter table plans add constraint plans_max_file_size_check CHECK ((max_file_size >= 0));
+alter table plans add constraint plans_max_files_check CHECK ((max_files >= 0));
+alter table plans add constraint plans_max_spaces_check CHECK ((max_spaces >= 0));
+alter table plans add constraint plans_pkey PRIMARY KEY (id);
+alter table plans add constraint plans_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table plans add constraint plans_project_id_id_key UNIQUE (project_id, id);
+alter table plans add constraint plans_storage_limit_check CHECK ((storage_limit >= 0));
+CREATE INDEX plans_newest ON public.plans USING btree (project_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX plans_one_default ON public.plans USING btree (project_id) WHERE is_default;
+
+create table projects (
+  id uuid not null default gen_random_uuid(),
+  name text not null,
+  active boolean not null default true,
+  rate_limit_max bigint,
+  rate_limit_window bigint,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table projects add constraint projects_pkey PRIMARY KEY (id);
+alter table projects add constraint projects_rate_limit_max_check CHECK ((rate_limit_max >= 1));
+alter table projects add constraint projects_rate_limit_window_check CHECK ((rate_limit_window >= 1000));
+CREATE INDEX projects_newest ON public.projects USING btree (created_at DESC, id DESC);
+
+create table recovery_codes (
+  account_id uuid not null,
+  code_hash bytea not null
+);
+alter table recovery_codes add constraint recovery_codes_account_id_fkey FOREIGN KEY (account_id) REFERENCES two_factors(account_id) ON DELETE CASCADE;
+alter table recovery_codes add constraint recovery_codes_pkey PRIMARY KEY (account_id, code_hash);
+
+create table revoked_tokens (
+  jti uuid not null,
+  subject_id uuid not null,
+  expires_at timestamp(3) with time zone not null
+);
+alter table revoked_tokens add constraint revoked_tokens_pkey PRIMARY KEY (jti, subject_id);
+CREATE INDEX revoked_tokens_expiry ON public.revoked_tokens USING btree (expires_at);
+
+create table schedules (
+  name text not null,
+  due_at timestamp with time zone not null
+);
+alter table schedules add constraint schedules_pkey PRIMARY KEY (name);
+
+create table sessions (
+  jti uuid not null,
+  account_id uuid not null,
+  expires_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null default now()
+);
+alter table sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table sessions add constraint sessions_pkey PRIMARY KEY (jti);
+CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
+CREATE INDEX sessions_of_account ON public.sessions USING btree (account_id);
+
+create table settings (
+  key text not null,
+  value jsonb not null,
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table settings add constraint settings_pkey PRIMARY KEY (key);
+
+create table spaces (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  user_id uuid not null,
+  external_id text not null,
+  name text not null,
+  scopes text[] not null default '{}'::text[],
+  limit_bytes bigint,
+  used_bytes bigint not null default 0,
+  file_count bigint not null default 0,
+  active boolean not null default true,
+  password_hash text,
+  session_jti uuid,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  password_scopes text[]
+);
+alter table spaces add constraint spaces_external_id_unique UNIQUE (project_id, external_id);
+alter table spaces add constraint spaces_file_count_check CHECK ((file_count >= 0));
+alter table spaces add constraint spaces_limit_bytes_check CHECK ((limit_bytes >= 0));
+alter table spaces add constraint spaces_pkey PRIMARY KEY (id);
+alter table spaces add constraint spaces_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table spaces add constraint spaces_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES users(project_id, id) ON DELETE CASCADE;
+alter table spaces add constraint spaces_project_id_user_id_id_key UNIQUE (project_id, user_id, id);
+alter table spaces add constraint spaces_used_bytes_check CHECK ((used_bytes >= 0));
+CREATE INDEX spaces_newest ON public.spaces USING btree (project_id, user_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX spaces_of_session ON public.spaces USING btree (session_jti) WHERE (session_jti IS NOT NULL);
+
+create table stat_deltas (
+  project_id uuid not null,
+  dimension text not null,
+  value text collate "C" not null default ''::text,
+  count bigint not null,
+  bytes bigint not null
+);
+CREATE INDEX stat_deltas_of_project ON public.stat_deltas USING btree (project_id, dimension);
+
+create table stat_totals (
+  project_id uuid not null,
+  dimension text not null,
+  value text collate "C" not null default ''::text,
+  count bigint not null,
+  bytes bigint not null
+);
+alter table stat_totals add constraint stat_totals_pkey PRIMARY KEY (project_id, dimension, value);
+CREATE INDEX stat_totals_empty ON public.stat_totals USING btree (project_id) WHERE ((count = 0) AND (bytes = 0));
+CREATE INDEX stat_totals_largest ON public.stat_totals USING btree (project_id, dimension, count DESC, value);
+CREATE INDEX stat_totals_of_installation ON public.stat_totals USING btree (dimension) WHERE (dimension = ANY (ARRAY['users'::text, 'visibility'::text, 'jobs'::text]));
+
+create table two_factors (
+  account_id uuid not null,
+  key_id text not null,
+  sealed_secret bytea not null,
+  activated_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now()
+);
+alter table two_factors add constraint two_factors_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table two_factors add constraint two_factors_pkey PRIMARY KEY (account_id);
+CREATE INDEX two_factors_of_key ON public.two_factors USING btree (key_id);
+
+create table used_totp_steps (
+  account_id uuid not null,
+  step bigint not null
+);
+alter table used_totp_steps add constraint used_totp_steps_account_id_fkey FOREIGN KEY (account_id) REFERENCES two_factors(account_id) ON DELETE CASCADE;
+alter table used_totp_steps add constraint used_totp_steps_pkey PRIMARY KEY (account_id, step);
+CREATE INDEX used_totp_steps_age ON public.used_totp_steps USING btree (step);
+
+create table users (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  external_id text not null,
+  plan_id uuid,
+  active boolean not null default true,
+  used_bytes bigint not null default 0,
+  file_count bigint not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  usage_bucket integer not null default usage_bucket(used_bytes)
+);
+alter table users add constraint users_external_id_unique UNIQUE (project_id, external_id);
+alter table users add constraint users_file_count_check CHECK ((file_count >= 0));
+alter table users add constraint users_pkey PRIMARY KEY (id);
+alter table users add constraint users_plan FOREIGN KEY (project_id, plan_id) REFERENCES plans(project_id, id);
+alter table users add constraint users_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table users add constraint users_project_id_id_key UNIQUE (project_id, id);
+alter table users add constraint users_used_bytes_check CHECK ((used_bytes >= 0));
+CREATE INDEX users_newest ON public.users USING btree (project_id, created_at DESC, id DESC);
+CREATE INDEX users_of_plan ON public.users USING btree (project_id, plan_id, usage_bucket);
+CREATE TRIGGER users_added AFTER INSERT ON public.users REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_users();
+CREATE TRIGGER users_gone AFTER DELETE ON public.users REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_users();
+
+create type new_file as (
+  id uuid,
+  project_id uuid,
+  user_id uuid,
+  space_id uuid,
+  name text,
+  size bigint,
+  mime_type text,
+  storage_key text,
+  folder text,
+  tags text[],
+  classifier text,
+  metadata jsonb,
+  visibility text,
+  zone text,
+  sha256 bytea,
+  created_at timestamp(3) with time zone,
+  updated_at timestamp(3) with time zone
+);
+
+CREATE OR REPLACE FUNCTION public.delete_file(project_id uuid, user_id uuid, space_id uuid, file_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
+ RETURNS TABLE(storage_key text, zone text)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  gone record;
+begin
+  perform from projects p where p.id = $1 for key share;
+  perform from users u where u.project_id = $1 and u.id = $2 for no key update;
+  -- The space before the file: the order of locks.
+  perform from spaces s where s.project_id = $1
+    and s.id = (select f.space_id from files f where f.id = $4 and f.project_id = $1) for no key update;
+  delete from files f
+    where f.project_id = $1 and f.user_id = $2 and f.id = $4 and ($3 is null or f.space_id = $3)
+    returning f.id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.zone into gone;
+  if not found then return; end if;
+  update users u set used_bytes = u.used_bytes - gone.size, file_count = u.file_count - 1
+    where u.id = gone.user_id and u.project_id = $1;
+  update spaces s set used_bytes = s.used_bytes - gone.size, file_count = s.file_count - 1
+    where s.id = gone.space_id and s.project_id = $1;
+  insert into doomed_objects (zone, storage_key, file_id, due_at)
+    values (gone.zone, gone.storage_key, gone.id, now()) on conflict do nothing;
+  perform record_audit($1, $5, $6, $7, $8, $9, 'file.delete', 'file', gone.id::text, gone.user_id,
+    jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
+  return query select gone.storage_key, gone.zone;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.files_allowed(max_files bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$select coalesce(max_files, 10000000)$function$;
+
+CREATE OR REPLACE FUNCTION public.note_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' then
+    insert into stat_deltas values (old.project_id, 'visibility', old.visibility, -1, -old.size),
+      (old.project_id, 'mime_type', old.mime_type, -1, -old.size),
+      (old.project_id, 'classifier', coalesce(old.classifier, ''), -1, -old.size);
+  end if;
+  insert into stat_deltas values (new.project_id, 'visibility', new.visibility, 1, new.size),
+    (new.project_id, 'mime_type', new.mime_type, 1, new.size),
+    (new.project_id, 'classifier', coalesce(new.classifier, ''), 1, new.size);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_files_gone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into stat_deltas
+    select f.project_id, d.dimension, d.value, -count(*), -sum(f.size)
+    from gone f cross join lateral (values ('visibility', f.visibility), ('mime_type', f.mime_type),
+      ('classifier', coalesce(f.classifier, ''))) d(dimension, value)
+    group by 1, 2, 3;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_job()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op <> 'INSERT' then
+    insert into stat_deltas values (old.project_id, 'jobs', old.status, -1, 0);
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into stat_deltas values (new.project_id, 'jobs', new.status, 1, 0);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_users()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into stat_deltas select project_id, 'users', '', count(*), 0 from added group by project_id;
+  else
+    insert into stat_deltas select project_id, 'users', '', -count(*), 0 from gone group by project_id;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_audit(project_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, action text, resource_type text, resource_id text, user_id uuid, metadata jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET lock_timeout TO '250ms'
+AS $function$
+begin
+  insert into audit_logs
+    (project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent, action, resource_type, resource_id, user_id, metadata)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11, '{}'));
+  return true;
+exception when others then
+  raise warning 'audit row for % not recorded: %', action, sqlerrm;
+  return false;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_uploads(batch jsonb, stored new_file[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET lock_timeout TO '250ms'
+AS $function$
+begin
+  insert into audit_logs
+    (project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent, action, resource_type, resource_id, user_id, metadata)
+  select f.project_id, e ->> 'actor_type', (e ->> 'actor_id')::uuid, e ->> 'actor_key_id', e ->> 'ip_address',
+    e ->> 'user_agent', 'file.upload', 'file', f.id::text, f.user_id,
+    jsonb_build_object('new', jsonb_build_object('name', f.name, 'size', f.size, 'mimeType', f.mime_type,
+      'folder', f.folder, 'visibility', f.visibility, 'space_id', f.space_id))
+  from jsonb_array_elements(batch) e join unnest(stored) f on f.id = (e -> 'file' ->> 'id')::uuid;
+  return true;
+exception when others then
+  raise warning 'audit rows of % files not recorded: %', cardinality(stored), sqlerrm;
+  return false;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' and current_setting('pakhus.audit_purge', true) = 'on' then
+    return old;
+  end if;
+  raise exception 'audit rows are immutable' using errcode = 'restrict_violation';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.store_file(file new_file, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, OUT outcome text, OUT stored_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  owner record;
+  space_active boolean;
+  space_wanted bigint;
+  space_limit bigint;
+begin
+  -- Before the user: the file's row will refer to the project, whose deletion goes through its users.
+  perform from projects p where p.id = file.project_id for key share;
+  -- By a statement of its own: one that joins and locks at once looks again at the user alone after it has waited,
+  -- beside the plan that it had found before.
+  perform from users u where u.project_id = file.project_id and u.id = file.user_id for no key update;
+  select u.active, u.used_bytes + file.size as wanted, u.file_count, p.storage_limit, p.max_files into owner
+    from users u left join plans p on p.id = coalesce(u.plan_id,
+      (select d.id from plans d where d.project_id = u.project_id and d.is_default))
+    where u.project_id = file.project_id and u.id = file.user_id;
+  if not found then outcome := 'no user'; return; end if;
+  if not owner.active then outcome := 'inactive user'; return; end if;
+  if file.space_id is not null then
+    select s.active, s.used_bytes + file.size, s.limit_bytes into space_active, space_wanted, space_limit
+      from spaces s where s.project_id = file.project_id and s.user_id = file.user_id and s.id = file.space_id
+      for no key update;
+    if not found then outcome := 'no space'; return; end if;
+    if not space_active then outcome := 'inactive space'; return; end if;
+  end if;
+  if owner.wanted > owner.storage_limit then outcome := 'user limit'; return; end if;
+  if space_wanted > space_limit then outcome := 'space limit'; return; end if;
+  if owner.file_count >= files_allowed(owner.max_files) then outcome := 'file count'; return; end if;
+  delete from doomed_objects d
+    where d.storage_key = file.storage_key and d.zone = file.zone and d.claimed_until is null;
+  if not found then outcome := 'object lost'; return; end if;
+
+  update users set used_bytes = owner.wanted, file_count = users.file_count + 1
+    where id = file.user_id and project_id = file.project_id;
+  if file.space_id is not null then
+    update spaces set used_bytes = space_wanted, file_count = spaces.file_count + 1
+      where id = file.space_id and project_id = file.project_id;
+  end if;
+  insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
+      metadata, visibility, zone, sha256, created_at, updated_at)
+    values (file.id, file.project_id, file.user_id, file.space_id, file.name, file.size, file.mime_type,
+      file.storage_key, file.folder, file.tags, file.classifier, file.metadata, file.visibility, file.zone,
+      file.sha256, file.created_at, file.updated_at);
+  perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
+    'file.upload', 'file', file.id::text, file.user_id,
+    jsonb_build_object('new', jsonb_build_object('name', file.name, 'size', file.size, 'mimeType', file.mime_type,
+      'folder', file.folder, 'visibility', file.visibility, 'space_id', file.space_id)));
+  outcome := 'stored';
+  stored_at := file.created_at;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.store_files(batch jsonb, OUT number bigint, OUT outcome text, OUT stored_at timestamp with time zone)
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  blank new_file;
+  asked new_file[];
+  free_projects uuid[];
+  free_users uuid[];
+  free_spaces uuid[];
+  free new_file[];
+  certain new_file[];
+  kept text[];
+  free_ids uuid[];
+  stored_ids uuid[];
+  entry record;
+begin
+  blank.created_at := now();
+  blank.updated_at := now();
+  asked := array(select jsonb_populate_record(blank, e -> 'file') from jsonb_array_elements(batch) e);
+  free_projects := array(select p.id from projects p
+    where p.id = any(array(select f.project_id from unnest(asked) f)) for key share skip locked);
+  free_users := array(select u.id from users u
+    where u.id = any(array(select f.user_id from unnest(asked) f)) for no key update skip locked);
+  free_spaces := array(select s.id from spaces s
+    where s.id = any(array(select f.space_id from unnest(asked) f)) for no key update skip locked);
+  free := array(select f from unnest(asked) f
+    where f.project_id = any(free_projects) and f.user_id = any(free_users)
+      and (f.space_id is null or f.space_id = any(free_spaces)));
+
+  certain := array(
+    with users_with_room as (
+      select u.id, u.project_id
+      from (select project_id, user_id, sum(size) as bytes, count(*) as files from unnest(free) group by 1, 2) wanted
+      join users u on u.id = wanted.user_id and u.project_id = wanted.project_id
+      left join plans p on p.id = coalesce(u.plan_id,
+        (select d.id from plans d where d.project_id = u.project_id and d.is_default))
+      where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)
+        and u.file_count + wanted.files <= files_allowed(p.max_files)),
+    spaces_with_room as (
+      select s.id, s.user_id
+      from (select space_id, sum(size) as bytes from unnest(free) where space_id is not null group by 1) wanted
+      join spaces s on s.id = wanted.space_id
+      where s.active and (s.limit_bytes is null or s.used_bytes + wanted.bytes <= s.limit_bytes))
+    select f from unnest(free) f join users_with_room u on u.id = f.user_id and u.project_id = f.project_id
+    where f.space_id is null
+      or exists (select from spaces_with_room s where s.id = f.space_id and s.user_id = f.user_id));
+  with reserved as (
+    delete from doomed_objects d
+    where d.storage_key = any(array(select f.storage_key from unnest(certain) f)) and d.claimed_until is null
+      and (d.storage_key, d.zone) in (select f.storage_key, f.zone from unnest(certain) f)
+    returning d.storage_key)
+  select array_agg(storage_key) into kept from reserved;
+  certain := array(select f from unnest(certain) f where f.storage_key = any(kept));
+
+  update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
+    from (select user_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
+    where u.id = added.user_id;
+  update spaces s set used_bytes = s.used_bytes + added.bytes, file_count = s.file_count + added.files
+    from (select space_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
+    where s.id = added.space_id;
+  insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
+      metadata, visibility, zone, sha256, created_at, updated_at)
+    select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder, f.tags,
+      f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at
+    from unnest(certain) f;
+  perform record_uploads(batch, certain);
+
+  free_ids := array(select f.id from unnest(free) f);
+  stored_ids := array(select f.id from unnest(certain) f);
+  for entry in
+    select e.value, e.ordinality, (e.value -> 'file' ->> 'id')::uuid as file_id
+    from jsonb_array_elements(batch) with ordinality e
+  loop
+    number := entry.ordinality;
+    outcome := 'passed over';
+    stored_at := null;
+    if entry.file_id = any(stored_ids) then
+      outcome := 'stored';
+      stored_at := blank.created_at;
+    elsif entry.file_id = any(free_ids) then
+      select stored.outcome, stored.stored_at into outcome, stored_at
+        from store_file(jsonb_populate_record(blank, entry.value -> 'file'), entry.value ->> 'actor_type',
+          (entry.value ->> 'actor_id')::uuid, entry.value ->> 'actor_key_id', entry.value ->> 'ip_address',
+          entry.value ->> 'user_agent') stored;
+    end if;
+    return next;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.usage_bucket(bytes bigint)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when bytes < 16 then bytes::integer
+    else floor(16 * ln(bytes::float8) / ln(2::float8))::integer - 48 end
+$function$;

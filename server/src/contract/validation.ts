@@ -1,0 +1,136 @@
+// Two validators: a strict one for bodies, and one that reads numbers and lists out of text for paths and
+// queries. Their complaints become `details.issues`.
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { TObject } from 'typebox';
+import { type Issue, invalid } from '../kernel/error.ts';
+import { isUuid } from '../kernel/id.ts';
+import { aliasesOf, foldCasing } from '../kernel/text/casing.ts';
+import { findUnstorable } from '../kernel/text/text.ts';
+import { readMoment } from '../kernel/text/timestamp.ts';
+
+const passwordBytesMax = 256;
+
+function createAjv(coerceTypes: false | 'array'): Ajv {
+  const ajv = new Ajv({
+    coerceTypes,
+    useDefaults: true,
+    allErrors: true,
+    strict: false,
+    unicodeRegExp: true,
+    // Complaints then know the schema, and with it examples of what would do.
+    verbose: true,
+  });
+  addFormats.default(ajv, ['email']);
+  // The format of ajv-formats also takes `urn:uuid:…`, which PostgreSQL does not.
+  ajv.addFormat('uuid', isUuid);
+  ajv.addFormat('password', (text: string) => Buffer.byteLength(text) <= passwordBytesMax);
+  ajv.addFormat('moment', (text: string) => readMoment(text) !== null);
+  return ajv;
+}
+
+const strict = createAjv(false);
+const coercing = createAjv('array');
+
+export type Validator = (fields: Record<string, unknown>) => void;
+
+/** Folds both casings, refuses text that cannot be stored, and validates; `fields` is changed in place. */
+export function bodyValidator(schema: TObject): Validator {
+  return validator(strict.compile(schema), schema, 422, refuseLongLists(schema));
+}
+
+export function parameterValidator(schema: TObject): Validator {
+  return validator(coercing.compile(schema), schema, 400, refuseOddNumbers(schema));
+}
+
+/** Before their items are looked at one by one: there would be a complaint about every one of them. */
+function refuseLongLists({ properties }: TObject): Validator {
+  const bounds = Object.entries(properties as Record<string, { maxItems?: number }>).flatMap(
+    ([name, { maxItems }]) => (maxItems === undefined ? [] : [[name, maxItems] as const]),
+  );
+  return (fields) => {
+    for (const [path, maxItems] of bounds) {
+      const list = fields[path];
+      if (Array.isArray(list) && list.length > maxItems)
+        throw invalid(422, [
+          { path, message: `must NOT have more than ${maxItems} items`, code: 'maxItems' },
+        ]);
+    }
+  };
+}
+
+/** Coercion would read 0x10, 1e1 and blanks as numbers as well. */
+function refuseOddNumbers({ properties }: TObject): Validator {
+  const names = Object.entries(properties as Record<string, { type?: unknown }>)
+    .filter(([, { type }]) => type === 'integer')
+    .map(([name]) => name);
+  return (fields) => {
+    for (const path of names) {
+      const given = fields[path];
+      if (typeof given === 'string' && !/^-?\d{1,15}$/.test(given))
+        throw invalid(400, [{ path, message: 'must be a whole number', code: 'type' }]);
+    }
+  };
+}
+
+const issuesMax = 50;
+
+function validator(
+  validate: ValidateFunction,
+  schema: TObject,
+  status: 400 | 422,
+  refuse: Validator,
+): Validator {
+  const names = Object.keys(schema.properties);
+  const aliases = aliasesOf(names);
+  const ids = names.filter((name) => isOfUuid(schema.properties[name]));
+  const others = names.filter((name) => !ids.includes(name));
+  return (fields) => {
+    const doubled = foldCasing(fields, aliases);
+    if (doubled)
+      throw invalid(status, [
+        { path: doubled, message: 'is given in both spellings with different values', code: 'casing' },
+      ]);
+    refuse(fields);
+    for (const name of others) {
+      const unstorable = findUnstorable(fields[name], name);
+      if (unstorable) throw invalid(status, [unstorable]);
+    }
+    if (!validate(fields)) throw invalid(status, (validate.errors ?? []).slice(0, issuesMax).map(issueOf));
+    // As they are printed: whoever compares the audit log's ids finds one spelling of each.
+    for (const name of ids) {
+      const id = fields[name];
+      if (typeof id === 'string') fields[name] = id.toLowerCase();
+    }
+  };
+}
+
+/** What is no UUID is told so; what is one can be stored. */
+const isOfUuid = (field: unknown): boolean => (field as { format?: unknown }).format === 'uuid';
+
+function issueOf(error: ErrorObject): Issue {
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  if (error.keyword === 'required') {
+    const missing = String(error.params.missingProperty);
+    return { path: path ? `${path}.${missing}` : missing, message: 'is required', code: 'required' };
+  }
+  return { path, message: messageOf(error), code: error.keyword };
+}
+
+const formatMessages: Readonly<Record<string, string>> = {
+  uuid: 'must be a UUID',
+  email: 'must be an e-mail address',
+  password: `must have at most ${passwordBytesMax} bytes`,
+  moment:
+    'must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z (in a query, + is written %2B)',
+};
+
+/** What would do, rather than the rule that was broken where the rule is a format or a pattern. */
+function messageOf({ keyword, message = 'is not valid', params, parentSchema }: ErrorObject): string {
+  if (keyword === 'format') return formatMessages[String(params.format)] ?? message;
+  const examples = (parentSchema?.examples as unknown[] | undefined) ?? [];
+  if (keyword === 'pattern' && examples.length > 0)
+    return `is not of the right form, which is that of ${examples.map((one) => JSON.stringify(one)).join(' or ')}`;
+  const choices: unknown = params.allowedValue ?? params.allowedValues;
+  return choices === undefined ? message : `${message}: ${JSON.stringify(choices)}`;
+}

@@ -1,0 +1,137 @@
+// The audit log over HTTP: all of it for the admin, a project's own for the project.
+import { type Static, Type } from 'typebox';
+import { auditActions } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { afterCursor, pageOf } from '../../contract/paging.ts';
+import { search } from '../../contract/project-work.ts';
+import { route } from '../../contract/route.ts';
+import { Choice, Listing, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
+import { isoOf } from '../../kernel/clock.ts';
+import { readMoment } from '../../kernel/text/timestamp.ts';
+import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
+
+const ActorType = Choice(['admin', 'project', 'integration'], { 'x-name': 'ActorType' });
+const Moment = (description: string) =>
+  Type.String({
+    format: 'moment',
+    'x-shown': {
+      format: undefined,
+      pattern:
+        '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?)?$',
+    },
+    description: `${description} A date, or a date and time, which is UTC unless it says its offset.`,
+    examples: ['2026-01-31T12:00:00Z'],
+  });
+
+const filterFields = {
+  action: Type.Optional(Choice(auditActions, { 'x-name': 'AuditAction' })),
+  user_id: Type.Optional(Uuid),
+  actor_type: Type.Optional(ActorType),
+  from: Type.Optional(
+    Moment('Rows of this moment and later; given as a date, from the beginning of that day.'),
+  ),
+  to: Type.Optional(Moment('Rows up to this moment and of it; given as a date, up to the end of that day.')),
+  ...pageQuery(50),
+};
+
+const ProjectQuery = Type.Object(filterFields);
+const AdminQuery = Type.Object({ project_id: Type.Optional(Uuid), ...filterFields });
+
+const NullableText = (example: string) => Nullable(Type.String({ examples: [example] }));
+
+const AuditEntry = Named('AuditEntry', {
+  id: Uuid,
+  project_id: Nullable(Uuid),
+  actor_type: ActorType,
+  actor_id: Nullable(Uuid),
+  actor_key_id: NullableText('6f9619ff-8b86-4d01-b42d-00cf4fc964ff'),
+  user_id: Nullable(Uuid),
+  action: Type.String({ examples: ['user.create'] }),
+  resource_type: NullableText('user'),
+  resource_id: NullableText('6f9619ff-8b86-4d01-b42d-00cf4fc964ff'),
+  ip_address: NullableText('192.0.2.7'),
+  user_agent: NullableText('curl/8.5.0'),
+  metadata: Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description: 'Old and new values on mutations.',
+      examples: [{ new: { active: true } }],
+    },
+  ),
+  created_at: Timestamp,
+});
+
+const Logs = Listing('logs', AuditEntry);
+
+/** Offsets that JavaScript reads and PostgreSQL refuses become UTC before they get there. */
+const instantOf = (moment: string): string => isoOf(readMoment(moment) ?? 0);
+
+/** Of a date, when that day ends. */
+const lastInstantOf = (moment: string): string =>
+  /T/i.test(moment) ? instantOf(moment) : `${moment}T23:59:59.999999Z`;
+
+async function readLogs(
+  deps: Deps,
+  list: string,
+  projectId: string | null,
+  query: Static<typeof ProjectQuery>,
+) {
+  await deps.auditQueue.flush();
+  const filter: AuditFilter = {
+    projectId,
+    action: query.action,
+    userId: query.user_id,
+    actorType: query.actor_type,
+    from: query.from && instantOf(query.from),
+    to: query.to && lastInstantOf(query.to),
+  };
+  const statement = listAudit(filter, afterCursor(deps, list, query.cursor), query);
+  const rows = await search<AuditRow>(deps, projectId ?? 'all', statement);
+  const { rows: kept, next_cursor } = pageOf(deps, list, rows, query.limit);
+  return { logs: [...kept], next_cursor };
+}
+
+export const auditRoutes = [
+  route(
+    {
+      id: 'audit.listAll',
+      method: 'GET',
+      path: '/admin/audit',
+      summary: 'Read the audit log',
+      description: 'Newest first. The read is itself recorded.',
+      access: { actors: ['admin'] },
+      audit: 'audit.read',
+      query: AdminQuery,
+      returns: { status: 200, body: Logs },
+      errors: [],
+    },
+    async ({ deps, query, audit }) => {
+      const page = await readLogs(deps, 'audit', query.project_id ?? null, query);
+      deps.auditQueue.add(audit, {
+        resourceType: 'audit',
+        metadata: { project_id: query.project_id ?? null },
+      });
+      return page;
+    },
+  ),
+  route(
+    {
+      id: 'audit.listOwn',
+      method: 'GET',
+      path: '/project/audit',
+      summary: "Read the project's own audit log",
+      description: 'Newest first. The read is itself recorded.',
+      access: { actors: ['project'] },
+      audit: 'audit.read',
+      query: ProjectQuery,
+      returns: { status: 200, body: Logs },
+      errors: [],
+    },
+    async ({ deps, actor, query, audit }) => {
+      const page = await readLogs(deps, `audit:${actor.projectId}`, actor.projectId, query);
+      deps.auditQueue.add(audit, { resourceType: 'audit' });
+      return page;
+    },
+  ),
+];

@@ -1,0 +1,166 @@
+// What an upload must fulfil, and what it is told when it does not.
+import { spaceNotFound, tooMany, userNotFound } from '../../contract/refusals.ts';
+import { type PlanFacts, type Subject, usualMax } from '../../contract/subject.ts';
+import { invalid, outage, PakhusError } from '../../kernel/error.ts';
+import { contradicts } from '../../kernel/media/media-compatibility.ts';
+import { isAllowedType, readMediaType } from '../../kernel/media/media-type.ts';
+import { isStorableText } from '../../kernel/text/text.ts';
+import type { Room } from '../../platform/in-flight.ts';
+import { detectMediaType, sniffedBytes } from '../../platform/media-detect.ts';
+import type { FilePart } from '../../platform/multipart.ts';
+import type { ReceivedFile } from './files.receive.ts';
+import type { StoreOutcome } from './files.sql.ts';
+
+export interface FileFacts {
+  readonly name: string;
+  /** The type that the client says it is. */
+  readonly declared: string;
+  /** The type that its first bytes prove, where they prove one and the plan cares. */
+  readonly detected: string | null;
+}
+
+export async function factsOf(
+  user: Subject,
+  types: readonly string[],
+  part: FilePart,
+  head: Buffer,
+): Promise<FileFacts> {
+  const matters = plansTypes(user).length + types.length > 0;
+  return {
+    name: nameOf(part.filename),
+    declared: readMediaType(part.contentType),
+    detected: matters ? await detectMediaType(head.subarray(0, sniffedBytes)) : null,
+  };
+}
+
+const plansTypes = ({ plan }: Subject): readonly string[] => plan?.allowedMimes ?? [];
+
+interface Refused {
+  readonly type: string;
+  /** The list that it is not on. */
+  readonly allowed: readonly string[];
+}
+
+/** The type that does not belong here, or that the plan does not allow: the declared one, or what the bytes prove. */
+export function refusedTypeOf(user: Subject, types: readonly string[], facts: FileFacts): Refused | null {
+  const { declared, detected } = facts;
+  const allowed = plansTypes(user);
+  if (!isAllowedType(declared, allowed)) return { type: declared, allowed };
+  // A proof that agrees with the declared type, under another name or less precisely, is not a second type.
+  if (detected !== null && !isAllowedType(detected, allowed) && contradicts(declared, detected))
+    return { type: detected, allowed };
+  // What only claims to belong here is found out by whoever works on it.
+  return isAllowedType(declared, types) ? null : { type: declared, allowed: types };
+}
+
+export function refuseType(user: Subject, types: readonly string[], facts: FileFacts): void {
+  const refused = refusedTypeOf(user, types, facts);
+  if (refused === null) return;
+  const { declared, detected } = facts;
+  const { type, allowed } = refused;
+  const message =
+    allowed === types
+      ? `Only ${types.join(', ')} can be uploaded here, not ${type}: send other files to …/files`
+      : `The plan does not allow files of type ${type}`;
+  throw new PakhusError('MIME_NOT_ALLOWED', message, { details: { declared, detected, allowed } });
+}
+
+/** The plan's size before the room that is left. */
+export function refuseSize(arrived: number, announced: number, bytesMax: number, room: Room): void {
+  const size = Math.max(arrived, announced);
+  if (size > bytesMax) {
+    throw new PakhusError('FILE_TOO_LARGE', `A file may have at most ${bytesMax} bytes here`, {
+      details: { bytes_max: bytesMax },
+    });
+  }
+  if (size > room.user) throw refusalOf('user limit');
+  if (size > room.space) throw refusalOf('space limit');
+}
+
+/** What still fits, as far as the moment of authentication knew; the commit decides. */
+export const roomOf = ({ plan, usedBytes }: Subject): Room => ({
+  user: roomLeft(plan?.storageLimit ?? null, usedBytes),
+  space: Number.POSITIVE_INFINITY,
+});
+
+export const roomLeft = (limit: number | null, usedBytes: number): number =>
+  limit === null ? Number.POSITIVE_INFINITY : Math.max(0, limit - usedBytes);
+
+const nameLengthMax = 255;
+
+/** They show a name in another order than it has: `photo\u202Egpj.exe` looks like `photoexe.jpg`. */
+const reordering = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+function nameOf(filename: string | undefined): string {
+  const name = (filename ?? '').trim() || 'file';
+  if (name.length > nameLengthMax || /\p{Cc}/u.test(name) || !isStorableText(name)) {
+    const message = `must have at most ${nameLengthMax} characters and no control characters`;
+    throw invalid(422, [{ path: 'filename', message, code: 'name' }]);
+  }
+  const [reorders] = reordering.exec(name) ?? [];
+  if (reorders !== undefined) {
+    const codePoint = `U+${reorders.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+    const message = `must have no bidirectional control characters, but has ${codePoint}: remove it`;
+    throw invalid(422, [{ path: 'filename', message, code: 'name' }]);
+  }
+  return name;
+}
+
+/** Digests that the client sent must fit: of the file (sha256), or of the file or the whole body (Content-Digest). */
+export function verifyDigests(
+  file: ReceivedFile,
+  sha256: string | undefined,
+  header: string | string[] | undefined,
+  bodyDigest: () => Buffer | null,
+): void {
+  if (sha256 !== undefined && !Buffer.from(sha256, 'hex').equals(file.sha256))
+    throw digestFault('sha256', file);
+  const [, encoded] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/i.exec(String(header ?? '')) ?? [];
+  if (encoded === undefined) return;
+  const given = Buffer.from(encoded, 'base64');
+  if (!given.equals(file.sha256) && !bodyDigest()?.equals(given)) throw digestFault('content-digest', file);
+}
+
+const digestFault = (path: string, file: ReceivedFile) =>
+  invalid(422, [
+    {
+      path,
+      message: `does not fit what arrived, whose sha256 is ${file.sha256.toString('hex')}`,
+      code: 'digest',
+    },
+  ]);
+
+export function refusalOf(
+  outcome: Exclude<StoreOutcome, 'stored'>,
+  plan: Pick<PlanFacts, 'maxFiles'> | null = null,
+): PakhusError {
+  switch (outcome) {
+    case 'no user':
+      return userNotFound();
+    case 'inactive user':
+      return new PakhusError('FORBIDDEN', 'The user is not active: activate it before you upload for it');
+    case 'no space':
+      return spaceNotFound();
+    case 'inactive space':
+      return new PakhusError('FORBIDDEN', 'The space is not active: activate it before you upload into it');
+    case 'user limit':
+      return overLimit("the user's plan", 'storageLimit');
+    case 'space limit':
+      return overLimit('the space', 'limit_bytes');
+    case 'file count':
+      return tooMany('files', 'maxFiles', plan?.maxFiles ?? usualMax.files);
+    case 'object lost':
+      return outage('storage', 'The upload took too long to be kept: send it again');
+    case 'not confirmed':
+      return outage('database', 'The database did not answer. The file was not stored: send it again');
+  }
+}
+
+const overLimit = (whose: string, limit: string) =>
+  new PakhusError(
+    'STORAGE_LIMIT_EXCEEDED',
+    `The file does not fit into what is left of ${whose}: delete something or raise its ${limit}`,
+    {
+      details: { limit },
+    },
+  );

@@ -1,0 +1,136 @@
+// The commit of an upload: the file's row, the bytes charged, and its object taken off the doomed.
+//
+// Uploads that end together share one transaction, and with it the wait for the database's disk. None of them
+// waits for somebody else's lock there: whose user is locked is passed over, and waits in a transaction of its own.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { mayWait } from '../../contract/project-work.ts';
+import { batched } from '../../kernel/async/batch.ts';
+import { onceFor } from '../../kernel/async/once-for.ts';
+import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { isOutcomeUnknown, isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
+import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
+import {
+  type NewFile,
+  type SettledRow,
+  type StoreOutcome,
+  settleFiles,
+  storeFile,
+  storeFiles,
+} from './files.sql.ts';
+
+export type { NewFile } from './files.sql.ts';
+
+export interface CommitResult {
+  readonly outcome: StoreOutcome;
+  readonly stored_at: string;
+}
+
+/** In a transaction of its own, or in the caller's. */
+export async function commitFile(db: Queryable, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
+  const [result] = await db.query<CommitResult>(storeFile(file, audit));
+  return result as CommitResult;
+}
+
+interface Commit {
+  readonly file: NewFile;
+  readonly audit: AuditStamp;
+}
+
+interface BatchResult {
+  readonly outcome: StoreOutcome | 'passed over';
+  readonly stored_at: string;
+}
+
+const commitsMax = 64;
+
+const committerOf = onceFor((deps: Deps) =>
+  batched<Commit, CommitResult>((commits) => commitAll(deps, commits), { itemsMax: commitsMax }),
+);
+
+export const commitTogether = (deps: Deps, file: NewFile, audit: AuditStamp): Promise<CommitResult> =>
+  committerOf(deps)({ file, audit });
+
+async function commitAll(
+  deps: Deps,
+  commits: readonly Commit[],
+): Promise<(CommitResult | Promise<CommitResult>)[]> {
+  const results = await storeAll(deps, commits);
+  return commits.map((commit, index) => {
+    const result = results[index];
+    if (result instanceof Promise || isDecided(result)) return result;
+    return mayWait(deps, commit.file.project_id, () => storeAlone(deps, commit));
+  });
+}
+
+const isDecided = (result: BatchResult | undefined): result is CommitResult =>
+  result !== undefined && result.outcome !== 'passed over';
+
+async function storeAlone(deps: Deps, commit: Commit): Promise<CommitResult> {
+  try {
+    return await commitFile(deps.db, commit.file, commit.audit);
+  } catch (error) {
+    if (!isUnanswered(error)) throw error;
+    return settleAll(deps, [commit], error)[0] as Promise<CommitResult>;
+  }
+}
+
+/** No results where the database refused the batch, of which nothing is stored then: one may have spoilt it for all. */
+async function storeAll(
+  deps: Deps,
+  commits: readonly Commit[],
+): Promise<(BatchResult | Promise<CommitResult>)[]> {
+  try {
+    return await deps.db.query<BatchResult>(storeFiles(commits));
+  } catch (error) {
+    if (isUnanswered(error)) return settleAll(deps, commits, error);
+    if (!isRefusal(error)) throw error;
+    deps.log.warn(
+      { err: error, files: commits.length },
+      'files were not stored together: each is tried alone',
+    );
+    return [];
+  }
+}
+
+const settleMsMax = 3_000;
+const settleAgainMs = 100;
+
+/**
+ * The database did not say what became of these files. Each either has its row, or is kept from ever getting one: a
+ * commit that is stuck finds its object claimed when it goes on. What is locked by such a commit stays unknown.
+ */
+function settleAll(deps: Deps, commits: readonly Commit[], error: unknown): Promise<CommitResult>[] {
+  const settled = settle(
+    deps,
+    commits.map(({ file }) => file),
+  );
+  return commits.map(async ({ file }) => {
+    const result = (await settled).get(file.id);
+    if (!result) throw outcomeUnknown(error, { file_id: file.id });
+    return result;
+  });
+}
+
+async function settle(deps: Deps, files: readonly NewFile[]): Promise<Map<string, CommitResult>> {
+  const results = new Map<string, CommitResult>();
+  const giveUpAt = Date.now() + settleMsMax;
+  const ask = async () => {
+    let open = files;
+    for (; open.length > 0 && Date.now() < giveUpAt; await delay(settleAgainMs)) {
+      const rows = await deps.db.query<SettledRow>(settleFiles(open)).catch(() => []);
+      for (const { id, outcome, stored_at } of rows)
+        if (outcome !== 'unknown') results.set(id, { outcome, stored_at: stored_at ?? '' });
+      open = open.filter(({ id }) => !results.has(id));
+    }
+  };
+  await waitAtMost(settleMsMax, ask());
+  return results;
+}
+
+/** Says of a commit whose outcome is unknown which file to look for. */
+export const namingFile = <Result>({ id }: NewFile, commit: Promise<Result>): Promise<Result> =>
+  commit.catch((error: unknown) => {
+    throw isOutcomeUnknown(error) ? outcomeUnknown(error.cause, { file_id: id }) : error;
+  });

@@ -1,0 +1,30 @@
+// Statements for copying the objects of all files to another store.
+import { type Sql, sql } from '../../platform/db/sql.ts';
+import type { Zone } from '../../platform/objects/object-store.ts';
+
+/** A file with all that its object may be: the original, or the result of its compression. */
+export interface CopyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly mime_type: string;
+  readonly storage_key: string;
+  readonly zone: Zone;
+  /** Hex. */
+  readonly sha256: string;
+  /** Of a compressed image, as soon as the original may have been replaced. */
+  readonly result_sha256: string | null;
+  readonly result_format: string | null;
+}
+
+/** In the order of their ids, from behind the file `after` on. */
+export const listToCopy = (after: string, rowsMax: number): Sql => sql`
+  select f.id, f.name, f.mime_type, f.storage_key, f.zone, encode(f.sha256, 'hex') as sha256,
+    encode(j.result_sha256, 'hex') as result_sha256, j.format as result_format
+  from files f left join compression_jobs j on j.file_id = f.id
+  where f.id > ${after} order by f.id limit ${rowsMax}`;
+
+export const findCopied = (fileId: string): Sql => sql`
+  select f.id, f.name, f.mime_type, f.storage_key, f.zone, encode(f.sha256, 'hex') as sha256,
+    encode(j.result_sha256, 'hex') as result_sha256, j.format as result_format
+  from files f left join compression_jobs j on j.file_id = f.id
+  where f.id = ${fileId}`;

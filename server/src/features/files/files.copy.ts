@@ -1,0 +1,100 @@
+// Copies the object of every file to another store and reads each copy back. A copy that is there already and right is
+// left alone, so that a run which was cut short is simply started again.
+import { createHash } from 'node:crypto';
+import { reasonOf } from '../../kernel/error.ts';
+import type { Database } from '../../platform/db/postgres.ts';
+import type { ObjectMeta, ObjectStore } from '../../platform/objects/object-store.ts';
+import { type CopyRow, findCopied, listToCopy } from './files.copy.sql.ts';
+import { compressedMetaOf, objectMetaOf } from './files.objects.ts';
+
+export interface CopyReport {
+  copied: number;
+  /** Was in the other store already. */
+  present: number;
+  /** The file was deleted while its object was to be copied. */
+  deleted: number;
+  failed: number;
+}
+
+interface CopyOptions {
+  readonly db: Database;
+  readonly from: ObjectStore;
+  readonly to: ObjectStore;
+  /** Told of every file whose object is not in the other store. */
+  readonly onFailure: (fileId: string, reason: string) => void;
+  /** Told now and then. */
+  readonly onProgress: (report: CopyReport) => void;
+}
+
+const rowsAtOnce = 500;
+const copiesAtOnce = 8;
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+export async function copyObjects(options: CopyOptions): Promise<CopyReport> {
+  const { db, onFailure, onProgress } = options;
+  const report: CopyReport = { copied: 0, present: 0, deleted: 0, failed: 0 };
+  const copyOne = async (file: CopyRow) => {
+    try {
+      report[await copyObject(options, file)] += 1;
+    } catch (error) {
+      report.failed += 1;
+      onFailure(file.id, reasonOf(error));
+    }
+  };
+  for (let after = firstId; ; ) {
+    const rows = await db.query<CopyRow>(listToCopy(after, rowsAtOnce), 'background');
+    const waiting = [...rows];
+    const work = async () => {
+      for (let file = waiting.shift(); file; file = waiting.shift()) await copyOne(file);
+    };
+    await Promise.all(Array.from({ length: copiesAtOnce }, work));
+    after = rows.at(-1)?.id ?? after;
+    if (rows.length < rowsAtOnce) return report;
+    onProgress(report);
+  }
+}
+
+type Outcome = 'copied' | 'present' | 'deleted';
+
+async function copyObject(options: CopyOptions, file: CopyRow, isLastTry = false): Promise<Outcome> {
+  try {
+    return await copyOnce(options, file);
+  } catch (error) {
+    // A running service may have deleted the file, moved it to the other zone, or compressed it.
+    const [now] = await options.db.query<CopyRow>(findCopied(file.id), 'background');
+    if (!now) {
+      await options.to.delete(file.zone, file.storage_key);
+      return 'deleted';
+    }
+    if (isLastTry || JSON.stringify(now) === JSON.stringify(file)) throw error;
+    return copyObject(options, now, true);
+  }
+}
+
+/** The digest is what counts: of the disk's object it must be the file's own, of the copy it must be the disk's. */
+async function copyOnce({ from, to }: CopyOptions, file: CopyRow): Promise<Outcome> {
+  const { zone, storage_key: key } = file;
+  const source = await from.head(zone, key);
+  if (source === null) throw new Error('its object is not on the disk');
+  const digest = await digestIn(from, file);
+  const meta = metaOf(file, digest);
+  if (meta === null) throw new Error('its object on the disk is damaged: the sha256 is another');
+  const there = await to.head(zone, key);
+  if (there?.bytes === source.bytes && (await digestIn(to, file)) === digest) return 'present';
+  await to.put(zone, key, await from.get(zone, key), meta, undefined, source.bytes);
+  if ((await digestIn(to, file)) !== digest) throw new Error('its copy does not read back as it was written');
+  return 'copied';
+}
+
+/** Null where the bytes are neither the file's nor those that its compression made of them. */
+function metaOf(file: CopyRow, digest: string): ObjectMeta | null {
+  if (digest === file.sha256) return objectMetaOf(file.name, file.mime_type);
+  if (digest !== file.result_sha256 || file.result_format === null) return null;
+  return compressedMetaOf(file.name, file.result_format);
+}
+
+async function digestIn(store: ObjectStore, { zone, storage_key: key }: CopyRow): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of await store.get(zone, key)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

@@ -1,0 +1,252 @@
+// Files over HTTP.
+import { Type } from 'typebox';
+import { route } from '../../contract/route.ts';
+import { Serialized } from '../../contract/serialized.ts';
+import { bodyValidator } from '../../contract/validation.ts';
+import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
+import { readTypeFilter } from '../../kernel/media/media-type.ts';
+import { commitTogether } from './files.commit.ts';
+import { folderOf, tagsAsked } from './files.meta.ts';
+import { storageKeyOf, urlOf } from './files.objects.ts';
+import { serveObject } from './files.serve.ts';
+import {
+  changeFile,
+  listFolder,
+  listUserFiles,
+  readFile,
+  removeFile,
+  visibleSpace,
+} from './files.service.ts';
+import { type UploadInput, type UploadKind, uploadFile } from './files.upload.ts';
+import {
+  Classifier,
+  DownloadHeaders,
+  deliveryHeaders,
+  FileDetail,
+  FileMeta,
+  FilePart,
+  FileView,
+  Folder,
+  FolderKept,
+  formFields,
+  formRules,
+  MetaPart,
+  rangeHeaders,
+  SignedQuery,
+  SpaceFilter,
+  UploadHeaders,
+  uploadFields,
+  Visibility,
+  viewDetail,
+  viewFile,
+} from './files.wire.ts';
+
+const callers = ['project', 'integration', 'user', 'space'] as const;
+const reading = { actors: callers, scope: 'files:read' } as const;
+const writing = { actors: callers, scope: 'files:write' } as const;
+const deleting = { actors: callers, scope: 'files:delete' } as const;
+const params = Type.Object({ fileId: Uuid });
+
+const plainUpload: UploadKind<UploadInput> = {
+  fileField: 'file',
+  fieldNames: Object.keys(uploadFields),
+  types: [],
+  validate: bodyValidator(Type.Object(uploadFields)),
+  commit: (deps, file, _input, audit) => commitTogether(deps, file, audit),
+};
+
+const FileQuery = Type.Object({
+  folder: Type.Optional(Folder),
+  tags: Type.Optional(
+    Type.Array(Type.String({ maxLength: 2200 }), {
+      maxItems: 32,
+      description:
+        'All of them must match; repeated, comma-separated, or a JSON array, which a tag with a comma in it needs.',
+      examples: [['paid']],
+    }),
+  ),
+  classifier: Type.Optional(Classifier),
+  mime_type: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      pattern: '^[A-Za-z0-9_!#$&^.+-]+/(\\*|[A-Za-z0-9_!#$&^.+-]+)(;[!-~]*)?$',
+      description: 'A type, or type/* for a family.',
+      examples: ['image/*'],
+    }),
+  ),
+  visibility: Type.Optional(Visibility),
+  space_id: Type.Optional(SpaceFilter),
+  ...pageQuery(20),
+});
+
+const shortPages =
+  'A page whose files have large metadata ends early, after about 256 KiB: go by `next_cursor`, not by the number of files.';
+
+export const fileRoutes = [
+  route(
+    {
+      id: 'files.upload',
+      method: 'POST',
+      path: '/project/users/:user/files',
+      summary: 'Upload a file',
+      description: `A space token stores into its own space.\n\n${formRules}`,
+      access: writing,
+      audit: 'file.upload',
+      multipart: true,
+      reads: { headers: UploadHeaders },
+      body: Type.Object({ file: FilePart, meta: MetaPart, ...formFields }),
+      returns: { status: 201, body: Type.Object({ file: FileDetail }) },
+      errors: ['STORAGE_LIMIT_EXCEEDED', 'FILE_TOO_LARGE', 'MIME_NOT_ALLOWED', 'OVER_QUOTA'],
+    },
+    async ({ deps, actor, user, call, audit }) => {
+      const file = await uploadFile(deps, actor, user, plainUpload, call, audit);
+      return { file: viewDetail(file, urlOf(deps, call.origin, file)) };
+    },
+  ),
+  route(
+    {
+      id: 'files.list',
+      method: 'GET',
+      path: '/project/users/:user/files',
+      summary: "List a user's files",
+      description: `Newest first. A space token sees the files of its space. ${shortPages}`,
+      access: reading,
+      audit: null,
+      query: FileQuery,
+      returns: { status: 200, body: Listing('files', FileView) },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, query }) => {
+      const { folder, tags, classifier, mime_type, visibility, space_id } = query;
+      const filter = {
+        space: visibleSpace(actor, space_id),
+        folder: folder === undefined ? undefined : folderOf(folder, 400),
+        tags: tags?.flatMap(tagsAsked),
+        classifier,
+        mimeType: mime_type === undefined ? undefined : readTypeFilter(mime_type),
+        visibility,
+      };
+      return listUserFiles(deps, actor, user.id, filter, query);
+    },
+  ),
+  route(
+    {
+      id: 'files.folders',
+      method: 'GET',
+      path: '/project/users/:user/files/folders',
+      summary: 'List one level of the folder tree',
+      description: `Folders first, by name; then the files right in the folder, newest first. A page holds at most \`limit\` of both together. ${shortPages}`,
+      access: reading,
+      audit: null,
+      query: Type.Object({
+        prefix: Type.Optional(Folder),
+        space_id: Type.Optional(SpaceFilter),
+        ...pageQuery(20),
+      }),
+      returns: {
+        status: 200,
+        body: Type.Object({
+          prefix: FolderKept,
+          folders: Type.Array(Type.String({ examples: ['2026'] })),
+          files: Type.Array(FileView),
+          next_cursor: NextCursor,
+        }),
+      },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, query }) => {
+      const prefix = folderOf(query.prefix ?? '', 400, 'prefix');
+      return listFolder(deps, actor, user.id, prefix, visibleSpace(actor, query.space_id), query);
+    },
+  ),
+  route(
+    {
+      id: 'files.read',
+      method: 'GET',
+      path: '/project/users/:user/files/:fileId',
+      summary: 'Read a file and get a URL to download it',
+      access: reading,
+      audit: 'file.download',
+      params,
+      returns: { status: 200, body: Type.Object({ file: FileDetail }) },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, params: { fileId }, call, audit }) => {
+      const file = await readFile(deps, actor, user.id, fileId);
+      deps.auditQueue.add(audit, { resourceType: 'file', resourceId: fileId, userId: user.id });
+      call.countDownload();
+      const { url, url_expires_at } = urlOf(deps, call.origin, file);
+      const expiry = url_expires_at === null ? 'null' : `"${url_expires_at}"`;
+      // Looking through the URL for what JSON escapes would cost as much as signing it: there is nothing in one.
+      return new Serialized(`{"file":${file.view.slice(0, -1)},"url":"${url}","url_expires_at":${expiry}}}`);
+    },
+  ),
+  route(
+    {
+      id: 'files.update',
+      method: 'PUT',
+      path: '/project/users/:user/files/:fileId',
+      summary: 'Change the metadata of a file',
+      description:
+        'Only the fields that are given change; null clears folder, tags, classifier and metadata.',
+      access: writing,
+      audit: 'file.update',
+      params,
+      body: FileMeta,
+      returns: { status: 200, body: Type.Object({ file: FileView }) },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, params: { fileId }, body, audit }) => ({
+      file: viewFile(await changeFile(deps, actor, user.id, fileId, body, audit)),
+    }),
+  ),
+  route(
+    {
+      id: 'files.delete',
+      method: 'DELETE',
+      path: '/project/users/:user/files/:fileId',
+      summary: 'Delete a file',
+      access: deleting,
+      audit: 'file.delete',
+      params,
+      returns: { status: 204 },
+      errors: ['NOT_FOUND'],
+    },
+    async ({ deps, actor, user, params: { fileId }, audit }) =>
+      removeFile(deps, actor, user.id, fileId, audit),
+  ),
+  route(
+    {
+      id: 'files.download',
+      method: 'GET',
+      path: '/objects/:projectId/:fileId',
+      summary: 'Download by a signed URL',
+      description:
+        "Where objects are kept on this service's own disk, the `url` of a file leads here: take it as it is. HEAD works as well. It is 404 from the moment the file, its user or its project is deleted.",
+      access: { public: true, why: 'the signature in the URL is the credential' },
+      audit: null,
+      params: Type.Object({ projectId: Uuid, fileId: Uuid }),
+      reads: { query: SignedQuery, headers: DownloadHeaders },
+      returns: { status: 200, contentType: '*/*', headers: Type.Object(deliveryHeaders) },
+      also: {
+        206: {
+          description: 'The part that `Range` asks for',
+          contentType: '*/*',
+          headers: Type.Object({ ...deliveryHeaders, ...rangeHeaders('bytes 0-1023/4096') }),
+        },
+        304: {
+          description: 'Unchanged since the copy that `If-None-Match` names',
+          headers: Type.Object(deliveryHeaders),
+        },
+      },
+      errors: [
+        'FORBIDDEN',
+        'NOT_FOUND',
+        { code: 'VALIDATION_ERROR', status: 412 },
+        { code: 'VALIDATION_ERROR', status: 416, headers: Type.Object(rangeHeaders('bytes */4096')) },
+      ],
+    },
+    async ({ deps, params: { projectId, fileId }, call }) =>
+      serveObject(deps, storageKeyOf(projectId, fileId), call),
+  ),
+];

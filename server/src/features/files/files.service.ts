@@ -1,0 +1,257 @@
+// Files that are stored: reading, listing, changing and deleting them.
+import { setTimeout as delay } from 'node:timers/promises';
+import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { afterCursor, afterPosition, type PageRequest } from '../../contract/paging.ts';
+import { mayWait, projectTransaction, readPage, search } from '../../contract/project-work.ts';
+import { Serialized } from '../../contract/serialized.ts';
+import { onceFor } from '../../kernel/async/once-for.ts';
+import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { gatheredByTurn } from '../../kernel/async/turn.ts';
+import { isoOf } from '../../kernel/clock.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import { quoted } from '../../kernel/text/json.ts';
+import { isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
+import type { Database, Transaction } from '../../platform/db/postgres.ts';
+import { noSql, type Sql } from '../../platform/db/sql.ts';
+import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { countFor } from '../stats/stats.count.ts';
+import { valuesOf } from './files.meta.ts';
+import { moveFile } from './files.move.ts';
+import { removeObjectSoon, zoneFor } from './files.objects.ts';
+import {
+  deleteFile,
+  type FileFilter,
+  type FilePage,
+  type FileRow,
+  findDeletion,
+  findFiles,
+  insertDoomedOfProject,
+  insertDoomedOfUser,
+  isSearch,
+  listChildFolders,
+  listFiles,
+  lockFile,
+  type ReadRow,
+  type SpaceFilter,
+  updateFile,
+  type WantedFile,
+} from './files.sql.ts';
+import type { FileMetaInput } from './files.wire.ts';
+
+export const fileNotFound = () => new PakhusError('NOT_FOUND', 'There is no such file of this user');
+
+/** What of a user's files the caller sees, narrowed by what it asks for. A space token sees its own space. */
+export function visibleSpace(actor: TenantActor, wanted?: string): SpaceFilter {
+  if (actor.kind === 'space') return { spaceId: actor.spaceId };
+  if (wanted === undefined) return 'all';
+  return wanted === 'none' ? 'none' : { spaceId: wanted };
+}
+
+export async function readFile(
+  deps: Deps,
+  actor: TenantActor,
+  userId: string,
+  fileId: string,
+): Promise<ReadRow> {
+  const { projectId } = actor;
+  const row = await fileFinder(deps.db)({ projectId, userId, spaceId: pinnedSpaceOf(actor), fileId });
+  if (!row) throw fileNotFound();
+  return row;
+}
+
+/** Files that are asked for together, by whomever, are found by one statement. */
+const fileFinder = onceFor((db: Database) =>
+  gatheredByTurn(async (wanted: readonly WantedFile[]): Promise<(ReadRow | null)[]> => {
+    const found = Array<ReadRow | null>(wanted.length).fill(null);
+    const rows = await db.read<ReadRow & { number: number }>(findFiles(wanted));
+    for (const row of rows) found[row.number - 1] = row;
+    return found;
+  }),
+);
+
+export async function listUserFiles(
+  deps: Deps,
+  actor: TenantActor,
+  userId: string,
+  filter: FileFilter,
+  page: PageRequest,
+): Promise<Serialized> {
+  const list = listName('files', actor, userId);
+  const after = afterCursor(deps, list, page.cursor);
+  const statement = listFiles(actor.projectId, userId, filter, after, page);
+  const found = await readFilePage(deps, actor.projectId, filter, statement);
+  const next = found.more ? deps.cursors.encode(list, positionOf(found)) : null;
+  return new Serialized(`{"files":${found.files},"next_cursor":${next === null ? 'null' : quoted(next)}}`);
+}
+
+async function readFilePage(
+  deps: Deps,
+  projectId: string,
+  filter: FileFilter,
+  statement: Sql,
+): Promise<FilePage> {
+  const [page] = await readFiltered<FilePage>(deps, projectId, filter, statement);
+  return page as FilePage;
+}
+
+const readFiltered = <Row>(
+  deps: Deps,
+  projectId: string,
+  filter: FileFilter,
+  statement: Sql,
+): Promise<Row[]> =>
+  isSearch(filter) ? search<Row>(deps, projectId, statement) : readPage<Row>(deps, projectId, statement);
+
+const positionOf = ({ last_created_at, last_id }: FilePage): string[] => [
+  last_created_at ?? '',
+  last_id ?? '',
+];
+
+/** A cursor of one token is of no use to another that sees less. */
+const listName = (what: string, actor: TenantActor, userId: string): string =>
+  `${what}:${pinnedSpaceOf(actor) ?? userId}`;
+
+/**
+ * One level of the folder tree, folders first, then the files right in it; a page holds at most `limit` of
+ * both together.
+ */
+export async function listFolder(
+  deps: Deps,
+  actor: TenantActor,
+  userId: string,
+  prefix: string,
+  space: SpaceFilter,
+  { limit, cursor }: PageRequest,
+): Promise<Serialized> {
+  const list = `${listName('folders', actor, userId)}:${prefix}`;
+  const level = (folders: string[], files: string, next: string[] | null) => {
+    const next_cursor = next && deps.cursors.encode(list, next);
+    const beside = JSON.stringify({ prefix, folders, next_cursor });
+    return new Serialized(`${beside.slice(0, -1)},"files":${files}}`);
+  };
+  const [phase, ...position] = cursor === undefined ? ['folders'] : deps.cursors.decode(list, cursor);
+  const names =
+    phase === 'folders'
+      ? await childFolders(deps, actor.projectId, userId, space, prefix, position[0] ?? null, limit + 1)
+      : [];
+  const folders = names.slice(0, limit);
+  const goOnInFolders = ['folders', folders.at(-1) ?? ''];
+  if (names.length > limit) return level(folders, '[]', goOnInFolders);
+  const after = phase === 'folders' ? noSql : afterPosition(position);
+  const room = limit - folders.length;
+  const filter = { space, folder: prefix };
+  const statement = listFiles(actor.projectId, userId, filter, after, { limit: room });
+  const page = await readFilePage(deps, actor.projectId, filter, statement);
+  if (!page.more) return level(folders, page.files, null);
+  // A page full of folders is followed by the first file, which no position is before.
+  return level(folders, page.files, room === 0 ? goOnInFolders : ['files', ...positionOf(page)]);
+}
+
+async function childFolders(
+  deps: Deps,
+  projectId: string,
+  userId: string,
+  space: SpaceFilter,
+  prefix: string,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  const statement = listChildFolders(projectId, userId, space, prefix, after, limit);
+  const filter = { space, folder: prefix };
+  const rows = await readFiltered<{ name: string }>(deps, projectId, filter, statement);
+  return rows.map((row) => row.name);
+}
+
+export async function changeFile(
+  deps: Deps,
+  actor: TenantActor,
+  userId: string,
+  fileId: string,
+  input: FileMetaInput,
+  audit: AuditStamp,
+): Promise<FileRow> {
+  const { projectId } = actor;
+  const after = await projectTransaction(deps, projectId, async (tx) => {
+    const [before] = await tx.query<FileRow>(lockFile(projectId, userId, visibleSpace(actor), fileId));
+    if (!before) throw fileNotFound();
+    const [changed] = await tx.query<FileRow>(updateFile(projectId, fileId, valuesOf(before, input)));
+    const row = changed as FileRow;
+    await recordAudit(tx, audit, {
+      resourceType: 'file',
+      resourceId: fileId,
+      userId,
+      metadata: changeOf({ ...before }, { ...row }),
+    });
+    return row;
+  });
+  if (after.zone !== zoneFor(deps.objects, after.visibility)) await moveSoon(deps, projectId, after);
+  return after;
+}
+
+const moveWaitMaxMs = 10_000;
+
+/** The change is committed: an object that cannot follow it in time is moved in the background, or by the mover. */
+async function moveSoon(deps: Deps, projectId: string, file: FileRow): Promise<void> {
+  const move = moveFile(deps, projectId, file).catch((error: unknown) => {
+    deps.log.warn({ err: error, file_id: file.id }, 'a file was left to the mover');
+  });
+  await waitAtMost(moveWaitMaxMs, move);
+}
+
+export async function removeFile(
+  deps: Deps,
+  actor: TenantActor,
+  userId: string,
+  fileId: string,
+  audit: AuditStamp,
+): Promise<void> {
+  const statement = deleteFile(actor.projectId, userId, pinnedSpaceOf(actor), fileId, audit);
+  const find = findDeletion(actor.projectId, userId, fileId, isoOf(Date.now() - clockSkewMs), audit);
+  const gone = await mayWait(deps, actor.projectId, () => deleteSurely(deps, statement, find));
+  if (!gone) throw fileNotFound();
+  countFor(deps, actor, userId, { deletes: 1 });
+  if (gone.place) await removeObjectSoon(deps, gone.place.zone, gone.place.storage_key);
+}
+
+/** Between this machine's clock and the database's. */
+const clockSkewMs = 10_000;
+const settleMsMax = 2_500;
+
+interface Deleted {
+  /** Not known where the deletion was not confirmed: the reaper finds the object by its record. */
+  readonly place: Pick<FileRow, 'storage_key' | 'zone'> | undefined;
+}
+
+/** Null if there is no such file. */
+async function deleteSurely(deps: Deps, statement: Sql, find: Sql): Promise<Deleted | null> {
+  const deleteOnce = async (): Promise<Deleted | null> => {
+    const [place] = await deps.db.query<Pick<FileRow, 'storage_key' | 'zone'>>(statement);
+    return place ? { place } : null;
+  };
+  try {
+    return await deleteOnce();
+  } catch (error) {
+    if (!isUnanswered(error)) throw error;
+    // To delete it again does no harm. If nothing is left to delete, the audit log tells whether this caller did it.
+    const again = deleteOnce().then(async (deleted) => {
+      if (deleted) return deleted;
+      return (await deps.db.read(find)).length > 0 ? { place: undefined } : null;
+    });
+    const late = delay(settleMsMax, 'late' as const, { ref: false });
+    const settled = await Promise.race([again.catch(() => 'late' as const), late]);
+    if (settled === 'late') throw outcomeUnknown(error);
+    return settled;
+  }
+}
+
+/** Within the deletion of a user, whose row the caller has locked. */
+export async function doomFilesOfUser(tx: Transaction, projectId: string, userId: string): Promise<void> {
+  await tx.query(insertDoomedOfUser(projectId, userId));
+}
+
+/** Within the deletion of a project, whose row the caller has locked against new files. */
+export async function doomFilesOfProject(tx: Transaction, projectId: string): Promise<void> {
+  await tx.query(insertDoomedOfProject(projectId));
+}

@@ -1,0 +1,392 @@
+// One upload, from the first byte of the form to the committed row.
+//
+// Bytes go to the store only after their key is on record as doomed, and the commit that adds the row takes it
+// off again. A crash at any moment leaves an object that the reaper finds, never a row without its object.
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Call } from '../../contract/call.ts';
+import type { Deps } from '../../contract/deps.ts';
+import type { PlacedObject } from '../../contract/placed-object.ts';
+import type { Subject } from '../../contract/subject.ts';
+import type { Validator } from '../../contract/validation.ts';
+import { outage, PakhusError } from '../../kernel/error.ts';
+import { isUuid } from '../../kernel/id.ts';
+import type { Claim, Room } from '../../platform/in-flight.ts';
+import {
+  type FilePart,
+  type FormFields,
+  formBytesMax,
+  readForm,
+  type TakeFile,
+} from '../../platform/multipart.ts';
+import type { Zone } from '../../platform/objects/object-store.ts';
+import { countFor } from '../stats/stats.count.ts';
+import {
+  type FileFacts,
+  factsOf,
+  refusalOf,
+  refusedTypeOf,
+  refuseSize,
+  refuseType,
+  roomLeft,
+  roomOf,
+  verifyDigests,
+} from './files.checks.ts';
+import type { CommitResult, NewFile } from './files.commit.ts';
+import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
+import {
+  objectMetaOf,
+  removeRefusedObject,
+  waitForRemoval,
+  whileReserved,
+  zoneFor,
+} from './files.objects.ts';
+import { bufferedBytesMax, declaredBytes, Passage } from './files.passage.ts';
+import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
+import { type FileRow, type FileValues, findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
+import { watchClient } from './files.watch.ts';
+import type { FileMetaInput } from './files.wire.ts';
+
+export interface UploadInput extends FileMetaInput {
+  readonly space_id?: string | null;
+  readonly sha256?: string;
+}
+
+/** What tells one kind of upload from another: the part that holds the file, and the form's further fields. */
+export interface UploadKind<Input extends UploadInput> {
+  readonly fileField: string;
+  readonly fieldNames: readonly string[];
+  /** Those of them that are numbers. */
+  readonly numberFields?: readonly string[];
+  readonly validate: Validator;
+  /** What belongs here at all, in the words of a plan's list; empty where everything does. */
+  readonly types: readonly string[];
+  commit(deps: Deps, file: NewFile, input: Input, audit: AuditStamp): Promise<CommitResult>;
+}
+
+/** One attempt: what it has written so far, and so must take back if it fails. */
+interface Attempt {
+  readonly deps: Deps;
+  readonly projectId: string;
+  readonly user: Subject;
+  readonly passage: Passage;
+  /** Whose writing the store has confirmed. */
+  readonly written: Set<PlacedObject>;
+  /** Ends it: the client has gone, or something failed. */
+  readonly abort: AbortController;
+  /** The writing of a large file, while it arrives. */
+  streaming: Promise<unknown>;
+  /** A commit is under way whose end is not known: what is written may belong to a row by now. */
+  committing: boolean;
+  /** What may still be stored, as it was last read; the commit decides. */
+  room: Room;
+  /** The part of that room that a large file has to itself. */
+  claim: Claim | null;
+}
+
+export async function uploadFile<Input extends UploadInput>(
+  deps: Deps,
+  actor: TenantActor,
+  user: Subject,
+  kind: UploadKind<Input>,
+  call: Call,
+  audit: AuditStamp,
+): Promise<FileRow> {
+  if (!user.active) throw refusalOf('inactive user');
+  const abort = new AbortController();
+  const stopWatching = watchClient(call.raw, abort);
+  try {
+    const owner = { project: actor.projectId, subject: pinnedSpaceOf(actor) ?? user.id };
+    const passage = await Passage.enter(deps, owner, user.id, call.raw, abort);
+    try {
+      const attempt: Attempt = {
+        deps,
+        projectId: actor.projectId,
+        user,
+        passage,
+        written: new Set(),
+        abort,
+        streaming: Promise.resolve(),
+        committing: false,
+        room: roomOf(user),
+        claim: null,
+      };
+      return await takingBack(attempt, () => receiveAndStore(attempt, actor, kind, call, audit));
+    } finally {
+      passage.leave();
+    }
+  } finally {
+    stopWatching();
+  }
+}
+
+/** What a failed attempt has written is removed. */
+async function takingBack<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    attempt.abort.abort();
+    await attempt.streaming.catch(() => undefined);
+    // A write that failed may still land: its record stays until the grace has passed.
+    if (!attempt.committing)
+      for (const object of attempt.written) await waitForRemoval(removeRefusedObject(attempt.deps, object));
+    throw error;
+  } finally {
+    attempt.claim?.release();
+  }
+}
+
+async function receiveAndStore<Input extends UploadInput>(
+  attempt: Attempt,
+  actor: TenantActor,
+  kind: UploadKind<Input>,
+  call: Call,
+  audit: AuditStamp,
+): Promise<FileRow> {
+  const { deps, user } = attempt;
+  const bytesMax = Math.min(
+    user.plan?.maxFileSize ?? Number.POSITIVE_INFINITY,
+    deps.settings.MAX_UPLOAD_BYTES,
+  );
+  const bodyDigest = digestOfBody(call);
+  const { form, part, file, streamed } = await receive(attempt, actor, kind, bytesMax, call.raw);
+  const input = inputOf(kind, form);
+  const values = valuesOf(noValues, input);
+  if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
+  const facts = await factsOf(user, kind.types, part, file.head);
+  refuseType(user, kind.types, facts);
+  refuseSize(file.size, file.cutShort ? announcedSize(call.raw) : 0, bytesMax, attempt.room);
+  const arrived = await streamed;
+  verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
+  await call.refuseEnded();
+  const object = await place(attempt, arrived, file, facts, values);
+  const row = rowOf(actor, user, input, values, facts, file, object);
+  attempt.committing = true;
+  const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
+  attempt.committing = false;
+  if (outcome !== 'stored') throw refusalOf(outcome, user.plan);
+  countFor(deps, actor, user.id, { uploads: 1, bytes_in: file.size });
+  return { compression: null, created_at: stored_at, updated_at: stored_at, ...row };
+}
+
+/** How large a file is at least, by the length of its form. */
+const announcedSize = ({ headers }: IncomingMessage): number =>
+  Math.max(0, Number(headers['content-length'] ?? 0) - formBytesMax);
+
+/** Before the file itself is judged; the commit looks again. */
+async function refuseAbsentSpace(
+  { deps, user }: Attempt,
+  { projectId }: TenantActor,
+  spaceId: string,
+): Promise<void> {
+  const [space] = await deps.db.read<{ active: boolean }>(findSpaceOfUser(projectId, user.id, spaceId));
+  if (!space?.active) throw refusalOf(space ? 'inactive space' : 'no space');
+}
+
+interface Received {
+  readonly form: FormFields;
+  readonly part: FilePart;
+  readonly file: ReceivedFile;
+  /** The object of a large file, written while it arrived; null for a small one. */
+  readonly streamed: Promise<PlacedObject | null>;
+}
+
+/** Reads the form to its end, or as much of it as is worth reading of a file that is refused anyway. */
+async function receive(
+  attempt: Attempt,
+  actor: TenantActor,
+  kind: Pick<UploadKind<never>, 'fileField' | 'fieldNames' | 'types'>,
+  bytesMax: number,
+  raw: IncomingMessage,
+): Promise<Received> {
+  let part: FilePart | undefined;
+  let intake: Intake | undefined;
+  let streamed: Promise<PlacedObject | null> = Promise.resolve(null);
+  const fileBytesMax = Math.min(bytesMax, attempt.room.user);
+  const { passage } = attempt;
+  const wholeMax = passage.isBuffered ? bufferedBytesMax : wholeBytesMax;
+  const takeFile: TakeFile = (given, source, fieldsSoFar) => {
+    const taken = new Intake(passage.guarded(source), fileBytesMax, wholeMax, (body, head) => {
+      const spaceId = pinnedSpaceOf(actor) ?? spaceNamedIn(fieldsSoFar);
+      const bytesMin = Math.max(head.length, announcedSize(raw));
+      const bytesMax = Math.min(fileBytesMax, declaredBytes(raw));
+      const arriving = { part: given, body, head, bytesMin, bytesMax, spaceId };
+      streamed = storeWhileArriving(attempt, kind.types, arriving, (limit) => taken.lowerLimit(limit));
+      attempt.streaming = streamed;
+      const drop = () => taken.drop();
+      streamed.then((object) => object === null && drop(), drop);
+    });
+    part = given;
+    intake = taken;
+    return taken;
+  };
+  const shape = { fileField: kind.fileField, isField: (name: string) => isFieldName(name, kind.fieldNames) };
+  passage.watchBytes();
+  const form = await readForm(raw, shape, takeFile, passage.signal);
+  if (!part || !intake) throw new Error('A form was read without its file part');
+  return { form, part, file: intake.received(), streamed };
+}
+
+/** A large file, of which more is to come. */
+interface ArrivingFile {
+  readonly part: FilePart;
+  readonly body: Readable;
+  readonly head: Buffer;
+  readonly bytesMin: number;
+  readonly bytesMax: number;
+  /** As far as it is known yet: the form may name it after the file. */
+  readonly spaceId: string | null;
+}
+
+/** Nothing of the body is read until it has room and a place. Null, and nothing stored, when the file is refused already. */
+async function storeWhileArriving(
+  attempt: Attempt,
+  types: readonly string[],
+  { part, body, head, bytesMin, bytesMax, spaceId }: ArrivingFile,
+  lowerLimit: (bytesMax: number) => void,
+): Promise<PlacedObject | null> {
+  const { deps, projectId, user } = attempt;
+  const facts = await factsOf(user, types, part, head);
+  if (refusedTypeOf(user, types, facts) !== null) return null;
+  const { signal } = attempt.abort;
+  // Before the place: who waits for the room of its own user takes nothing that others could use.
+  await claimRoom(attempt, spaceId, bytesMin, bytesMax, signal);
+  const left = Math.min(attempt.room.user, attempt.room.space);
+  lowerLimit(left);
+  if (left < bytesMin) return null;
+  await attempt.passage.needPlace();
+  // What the form says of visibility may come later: until it is known, the file is private.
+  const object = await deps.reservations.newObject(projectId, 'private');
+  await whileReserved(deps, object, () =>
+    write(attempt, object, body, facts, signal, Math.min(bytesMax, left)),
+  );
+  return object;
+}
+
+/** Where nothing limits what may be stored, there is nothing to share. */
+async function claimRoom(
+  attempt: Attempt,
+  spaceId: string | null,
+  bytesMin: number,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { deps, projectId, user } = attempt;
+  if (attempt.room.user === Number.POSITIVE_INFINITY && spaceId === null) return;
+  const readRoom = async (): Promise<Room> => {
+    const [row] = await deps.db.read<RoomRow>(findRoom(projectId, user.id, spaceId));
+    // Without a row the user is gone: the commit says so.
+    return {
+      user: row ? roomLeft(row.storage_limit, row.used_bytes) : attempt.room.user,
+      space: roomLeft(row?.space_limit ?? null, row?.space_used_bytes ?? 0),
+    };
+  };
+  attempt.claim = await deps.inFlight.claim({
+    userId: user.id,
+    spaceId,
+    bytesMin,
+    bytesMax,
+    readRoom,
+    signal,
+  });
+  attempt.room = attempt.claim.room;
+}
+
+/** The space that the fields before the file name. Whether they are valid is judged once all of them are here. */
+function spaceNamedIn(fields: FormFields): string | null {
+  try {
+    const { space_id, spaceId = space_id } = gatherFields(fields, ['space_id']);
+    return isUuid(spaceId) ? spaceId.toLowerCase() : null;
+  } catch {
+    return null;
+  }
+}
+
+async function write(
+  attempt: Attempt,
+  object: PlacedObject,
+  body: Readable | Buffer,
+  { name, declared }: FileFacts,
+  signal?: AbortSignal,
+  bytesMax?: number,
+): Promise<void> {
+  const meta = objectMetaOf(name, declared);
+  await attempt.deps.objects.put(object.zone, object.key, body, meta, signal, bytesMax);
+  attempt.written.add(object);
+}
+
+/** Sees to it that the object is stored, and on the zone of its visibility. */
+async function place(
+  attempt: Attempt,
+  arrived: PlacedObject | null,
+  file: ReceivedFile,
+  facts: FileFacts,
+  { visibility }: FileValues,
+): Promise<PlacedObject> {
+  const { deps, projectId } = attempt;
+  const zone = zoneFor(deps.objects, visibility);
+  if (arrived?.zone === zone) return arrived;
+  if (!arrived) {
+    if (!file.whole) throw new Error('A file that is neither stored nor in memory cannot be placed');
+    const object = await deps.reservations.newObject(projectId, zone);
+    await write(attempt, object, file.whole, facts);
+    return object;
+  }
+  const object = { ...arrived, zone };
+  await deps.reservations.record(object);
+  await copyArrived(deps, arrived, zone);
+  attempt.written.add(object);
+  await removeRefusedObject(deps, arrived);
+  attempt.written.delete(arrived);
+  return object;
+}
+
+/** An object that has just been stored and is not there is the store's fault, not the caller's. */
+async function copyArrived(deps: Deps, { zone: from, key }: PlacedObject, to: Zone): Promise<void> {
+  try {
+    await deps.objects.copy(from, to, key);
+  } catch (error) {
+    if (!(error instanceof PakhusError) || error.code !== 'NOT_FOUND') throw error;
+    throw outage('storage', 'The object store has lost what it had stored: try again', error);
+  }
+}
+
+function inputOf<Input extends UploadInput>(kind: UploadKind<Input>, form: FormFields): Input {
+  const fields = gatherFields(form, kind.fieldNames, kind.numberFields);
+  kind.validate(fields);
+  return fields as unknown as Input;
+}
+
+/** Hashes the body as it comes in, where the client sent a digest that may mean all of it. */
+function digestOfBody({ raw, headers }: Call): () => Buffer | null {
+  if (headers['content-digest'] === undefined) return () => null;
+  const hash = createHash('sha256');
+  raw.on('data', (chunk: Buffer) => hash.update(chunk));
+  return () => hash.digest();
+}
+
+const rowOf = (
+  actor: TenantActor,
+  user: Subject,
+  input: UploadInput,
+  values: FileValues,
+  facts: FileFacts,
+  file: ReceivedFile,
+  object: PlacedObject,
+): NewFile => ({
+  id: object.fileId,
+  project_id: actor.projectId,
+  user_id: user.id,
+  space_id: pinnedSpaceOf(actor) ?? input.space_id?.toLowerCase() ?? null,
+  name: facts.name,
+  size: file.size,
+  mime_type: facts.declared,
+  storage_key: object.key,
+  zone: object.zone,
+  sha256: file.sha256.toString('hex'),
+  // Last, here as above: what follows a spread is added to the object field by field, at 50 times the cost.
+  ...values,
+});

@@ -1,0 +1,197 @@
+// One try at one image job.
+//
+// The result is noted on the job's row before it takes the original's place. A try that is cut short at any
+// line is followed by another, which sees from the object itself how far the last one got: the original is
+// compressed, a noted result is only acknowledged, and nothing is ever compressed twice. Nor does a job fail whose
+// result may have been written: when its tries are used up, it is looked at once more. A try that ends with the process
+// that makes it does not count.
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Deps } from '../../contract/deps.ts';
+import type { PlacedObject } from '../../contract/placed-object.ts';
+import { ImageFault, ImageRefused, ImageStarved } from '../../platform/images/image-engine.ts';
+import { recordAudit, withAction } from '../audit/audit.service.ts';
+import { abandonObject } from '../files/files.move.ts';
+import { compressedMetaOf, reserveRewrite, whileReserved } from '../files/files.objects.ts';
+import type { CompressionOrder } from './images.service.ts';
+import {
+  claimJob,
+  findProgress,
+  type JobResult,
+  markAlone,
+  markDone,
+  markFailed,
+  markPending,
+  noteResult,
+  type ProgressRow,
+  type WorkRow,
+} from './images.sql.ts';
+import { inWorkFolder } from './images.workspace.ts';
+
+export async function compressImage(deps: Deps, order: CompressionOrder, signal: AbortSignal): Promise<void> {
+  const { jobId, projectId } = order;
+  const [job] = await deps.db.query<WorkRow>(claimJob(projectId, jobId));
+  // The file is gone, or an earlier try has finished after all.
+  if (!job) return;
+  if (job.result_sha256 === null) {
+    if (isUsedUp(deps, job)) return fail(deps, order, job, lastReasonOf(job));
+    if (job.deaths_alone >= deathsAloneMax) return fail(deps, order, job, deadlyReason);
+  }
+  await inWorkFolder(async (folder) => {
+    try {
+      await attempt(deps, projectId, job, folder, signal);
+    } catch (error) {
+      await settleFailure(deps, order, job, error, signal);
+    }
+  });
+}
+
+/** Tries beyond those that may be made only look how far the others got. */
+const isUsedUp = ({ settings }: Deps, { attempts }: WorkRow): boolean =>
+  attempts > settings.IMAGE_MAX_ATTEMPTS;
+
+const lastReasonOf = ({ error }: WorkRow): string => error ?? 'The image could not be compressed';
+
+/**
+ * A process may be killed for any reason, and its images are tried again. Only an image whose process died this often in
+ * a row while it decoded nothing else is held to be the reason.
+ */
+const deathsAloneMax = 2;
+const deadlyReason =
+  'The process that worked on the image was killed, and again when it tried the image alone';
+
+async function attempt(
+  deps: Deps,
+  projectId: string,
+  job: WorkRow,
+  folder: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const input = join(folder, 'input');
+  const found = await download(deps, job, input, signal);
+  if (found.equals(job.file_sha256)) {
+    if (isUsedUp(deps, job)) throw new ImageRefused(lastReasonOf(job));
+    await replaceOriginal(deps, projectId, job, input, join(folder, 'output'), signal);
+  } else if (!job.result_sha256?.equals(found)) throw wrongObject(deps, job);
+  const [done] = await deps.db.query(markDone(projectId, job, job.file_id, job.zone));
+  if (done) return;
+  await abandonObject(deps, objectOf(job));
+  throw new FileMoved();
+}
+
+/** Whoever answered for the store may have sent something else this time. */
+function wrongObject(deps: Deps, job: WorkRow): ImageRefused | ImageFault {
+  const reason = 'The stored object is not the image that was uploaded';
+  return isUsedUp(deps, job) ? new ImageRefused(reason) : new ImageFault(reason);
+}
+
+/** The file went to another zone while its image was in the works, or is gone. */
+class FileMoved extends Error {
+  constructor() {
+    super('The file has moved meanwhile');
+  }
+}
+
+const objectOf = ({ zone, storage_key, file_id }: WorkRow): PlacedObject => ({
+  zone,
+  key: storage_key,
+  fileId: file_id,
+});
+
+/** Resolves to the sha256 of the object that is there now. */
+async function download(deps: Deps, job: WorkRow, path: string, signal: AbortSignal): Promise<Buffer> {
+  const hash = createHash('sha256');
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  const body = await deps.objects.get(job.zone, job.storage_key, undefined, signal);
+  await pipeline(body, meter, createWriteStream(path), { signal });
+  return hash.digest();
+}
+
+async function replaceOriginal(
+  deps: Deps,
+  projectId: string,
+  job: WorkRow,
+  input: string,
+  output: string,
+  signal: AbortSignal,
+): Promise<void> {
+  // After a death of unknown cause nothing else is decoded beside it: should it happen again, the cause is known.
+  const whenAlone = job.cut_short ? () => deps.db.query(markAlone(projectId, job)) : undefined;
+  const image = await deps.images.compress(input, output, job.recipe, signal, whenAlone);
+  const result: JobResult = { ...image, sha256: await sha256Of(output) };
+  const object = objectOf(job);
+  if (!(await reserveRewrite(deps, object))) throw new FileMoved();
+  const [noted] = await deps.db.query(noteResult(projectId, job, job.zone, result));
+  if (!noted) {
+    await abandonObject(deps, object);
+    throw new FileMoved();
+  }
+  const meta = compressedMetaOf(job.file_name, image.format);
+  await whileReserved(deps, object, () =>
+    deps.objects.put(object.zone, object.key, createReadStream(output), meta, signal),
+  );
+}
+
+async function sha256Of(path: string): Promise<Buffer> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest();
+}
+
+/** What can never succeed fails at once; anything else is tried again while tries are left. */
+async function settleFailure(
+  deps: Deps,
+  order: CompressionOrder,
+  job: WorkRow,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
+  const { jobId, projectId } = order;
+  if (error instanceof ImageRefused) return fail(deps, order, job, error.message);
+  const [progress] = await deps.db.query<ProgressRow>(findProgress(projectId, jobId));
+  // Nothing is wrong with an image whose try was cut short by a graceful stop, by a busy machine, or by a move that may
+  // have taken the object away from the worker: such a try does not count.
+  const excused =
+    signal.aborted ||
+    error instanceof ImageStarved ||
+    error instanceof FileMoved ||
+    progress?.zone !== job.zone;
+  const isLast = !excused && job.attempts >= deps.settings.IMAGE_MAX_ATTEMPTS;
+  if (isLast && !progress?.result_noted) return fail(deps, order, job, publicReason(error));
+  const tries = excused ? job.attempts - 1 : job.attempts;
+  await deps.db.query(markPending(projectId, job, tries, publicReason(error)));
+  deps.log.warn({ err: error, job_id: jobId, attempts: job.attempts }, 'an image job will be tried again');
+  throw error;
+}
+
+/** What else went wrong is for the log: it may name folders and statements. */
+const publicReason = (error: unknown): string =>
+  error instanceof ImageFault
+    ? error.message.slice(0, 300)
+    : 'The image could not be read or written: a part of the service was away';
+
+async function fail(
+  deps: Deps,
+  { jobId, projectId, uploader }: CompressionOrder,
+  job: WorkRow,
+  reason: string,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const [failed] = await tx.query<{ file_id: string; user_id: string }>(markFailed(projectId, job, reason));
+    if (!failed) return;
+    await recordAudit(tx, withAction(uploader, 'job.failed'), {
+      resourceType: 'job',
+      resourceId: jobId,
+      userId: failed.user_id,
+      metadata: { file_id: failed.file_id, error: reason },
+    });
+  });
+}

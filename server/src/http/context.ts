@@ -1,0 +1,159 @@
+// What a handler is given. Most handlers look at little of it, so that what costs something (where the request
+// came from, who is to be recorded) is worked out only when it is asked for.
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Actor, attributionOf } from '../contract/actor.ts';
+import type { AuditStamp } from '../contract/audit.ts';
+import type { Call } from '../contract/call.ts';
+import type { Deps } from '../contract/deps.ts';
+import type { Context, Route, RouteShape } from '../contract/route.ts';
+import type { Subject } from '../contract/subject.ts';
+import type { Device } from '../kernel/crypto/device-cookie.ts';
+import { clientAddress, ipAddressOf, networkOf } from './client-address.ts';
+import { allowAnyOrigin, type OwnOrigin, ownOriginOf } from './cors.ts';
+import { cookieOf, deviceCookie, deviceCookieName, sessionCookie } from './credential.ts';
+
+export const addressOf = (deps: Deps, request: FastifyRequest): string =>
+  clientAddress(request.headers, request.socket.remoteAddress, deps.settings.TRUST_PROXY_HOPS);
+
+/**
+ * The socket's own network where the headers in front of it are not to be trusted, then the client's address. Whoever
+ * claims no other address than that of its socket goes before those that do: the login limiter lets few of them through.
+ */
+export function addressesOf(deps: Deps, request: FastifyRequest): readonly [string, ...string[]] {
+  const address = addressOf(deps, request);
+  if (deps.settings.TRUST_PROXY_HOPS !== null) return [networkOf(address)];
+  const own = request.socket.remoteAddress ?? 'unknown';
+  return address === own ? [networkOf(own)] : [networkOf(own), address];
+}
+
+export const deviceOf = (deps: Deps, { headers }: FastifyRequest): Device | null => {
+  const cookie = cookieOf(headers.cookie, deviceCookieName);
+  return cookie === null ? null : deps.devices.read(cookie);
+};
+
+export const ownOrigin = (deps: Deps, { headers }: FastifyRequest): OwnOrigin =>
+  ownOriginOf(deps.settings.PUBLIC_URL, headers.host, headers['x-forwarded-proto'] as string | undefined);
+
+const userAgentMax = 512;
+
+export class RequestCall implements Call {
+  readonly #deps: Deps;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+
+  constructor(deps: Deps, request: FastifyRequest, reply: FastifyReply) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#reply = reply;
+  }
+
+  get requestId(): string {
+    return this.#request.id;
+  }
+
+  get ipAddress(): string | null {
+    return ipAddressOf(addressOf(this.#deps, this.#request));
+  }
+
+  get addresses(): readonly string[] {
+    return addressesOf(this.#deps, this.#request);
+  }
+
+  get device(): Device | null {
+    return deviceOf(this.#deps, this.#request);
+  }
+
+  get userAgent(): string | null {
+    return this.#request.headers['user-agent']?.slice(0, userAgentMax) ?? null;
+  }
+
+  get origin(): string {
+    return ownOrigin(this.#deps, this.#request).url;
+  }
+
+  get headers(): IncomingMessage['headers'] {
+    return this.#request.headers;
+  }
+
+  get raw(): IncomingMessage {
+    return this.#request.raw;
+  }
+
+  setHeader(name: string, value: string | number): void {
+    this.#reply.header(name, value);
+  }
+
+  allowAnyOrigin(): void {
+    allowAnyOrigin(this.#reply);
+  }
+
+  countDownload(): void {
+    this.#request.isDownload = true;
+  }
+
+  refuseEnded(): Promise<void> {
+    return this.#request.readmit?.() ?? Promise.resolve();
+  }
+
+  setStatus(status: number): void {
+    this.#reply.code(status);
+  }
+
+  setDeviceCookie(cookie: string): void {
+    this.setHeader('set-cookie', deviceCookie(cookie, this.origin.startsWith('https:')));
+  }
+
+  setSessionCookie(token: string | null, expiresAtMs = 0): void {
+    const maxAgeSeconds = Math.max(0, Math.ceil((expiresAtMs - this.#deps.clock()) / 1000));
+    this.setHeader('set-cookie', sessionCookie(token, maxAgeSeconds, this.origin.startsWith('https:')));
+  }
+}
+
+const unattributed = { actorType: 'project', actorId: null, actorKeyId: null } as const;
+
+interface Given {
+  readonly actor: Actor | null;
+  readonly subject: Subject | null;
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly body: Record<string, unknown> | null;
+}
+
+export class HandlerContext implements Record<keyof Context<RouteShape>, unknown> {
+  readonly #route: Route;
+  readonly deps: Deps;
+  readonly actor: Actor | null;
+  readonly user: Subject | null;
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly body: Record<string, unknown> | null;
+  readonly call: Call;
+
+  constructor(deps: Deps, route: Route, request: FastifyRequest, reply: FastifyReply, given: Given) {
+    this.#route = route;
+    this.deps = deps;
+    this.actor = given.actor;
+    this.user = given.subject;
+    this.params = given.params;
+    this.query = given.query;
+    this.body = given.body;
+    this.call = new RequestCall(deps, request, reply);
+  }
+
+  get audit(): AuditStamp {
+    const { actor, call } = this;
+    const action = this.#route.audit;
+    if (action === null) throw new Error(`${this.#route.id} has no audited action`);
+    const { actorType, actorId, actorKeyId } = actor ? attributionOf(actor) : unattributed;
+    return {
+      action,
+      projectId: actor && 'projectId' in actor ? actor.projectId : null,
+      actorType,
+      actorId,
+      actorKeyId,
+      ipAddress: call.ipAddress,
+      userAgent: call.userAgent,
+    };
+  }
+}

@@ -1,0 +1,86 @@
+// Reads a JSON body: within the route's bound on bytes, within a time limit, and never one that poisons prototypes.
+import type { IncomingMessage } from 'node:http';
+import { deferred } from '../kernel/async/deferred.ts';
+import { joined } from '../kernel/bytes.ts';
+import { PakhusError } from '../kernel/error.ts';
+import { SmallChunks } from '../kernel/form/small-chunks.ts';
+import { parseForeignJson } from '../kernel/text/json.ts';
+import { ClientGone } from '../platform/multipart.ts';
+import { bodyTooLarge, malformedBody, wrongContentType } from './error-reply.ts';
+
+const readTimeMs = 30_000;
+/** So much of a body is held for whoever sends one; what is longer has to have a place for that. */
+const freeBytes = 16 * 1024;
+
+/** Resolves to the function that gives the place back. */
+type EnterLarge = (signal: AbortSignal) => Promise<() => void>;
+
+/** Undefined for an empty body: the route knows whether it needs one. */
+export async function readJsonBody(
+  stream: IncomingMessage,
+  bytesMax: number,
+  enterLarge: EnterLarge,
+): Promise<unknown> {
+  if (Number(stream.headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
+  const bytes = await readAll(stream, bytesMax, enterLarge);
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+  if (bytes.length === 0) return undefined;
+  try {
+    return parseForeignJson(text.decode(bytes));
+  } catch (error) {
+    throw malformedBody(
+      error instanceof TypeError ? 'it is not UTF-8' : (error as Error).message.slice(0, 120),
+    );
+  }
+}
+
+/** A type that nothing here reads is refused, unless it names the type of nothing at all. */
+export function refuseContent({ headers }: IncomingMessage): undefined {
+  const length = headers['content-length'];
+  if (headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0'))
+    throw wrongContentType();
+}
+
+function readAll(stream: IncomingMessage, bytesMax: number, enterLarge: EnterLarge): Promise<Buffer> {
+  const { promise, resolve, reject } = deferred<Buffer>();
+  const chunks: Buffer[] = [];
+  const joining = new SmallChunks((chunk) => chunks.push(chunk));
+  let length = 0;
+  let large: AbortController | null = null;
+  let leave = () => {};
+  const waitForPlace = ({ signal }: AbortController) => {
+    stream.pause();
+    enterLarge(signal).then((leaveLarge) => {
+      if (signal.aborted) return leaveLarge();
+      leave = leaveLarge;
+      stream.resume();
+    }, reject);
+  };
+  // Bytes that trickle in for ever would hold a connection for ever.
+  const timer = setTimeout(() => reject(tooSlow()), readTimeMs);
+  stream.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > bytesMax) return reject(bodyTooLarge(bytesMax));
+    joining.write(chunk);
+    if (length <= freeBytes || large) return;
+    large = new AbortController();
+    waitForPlace(large);
+  });
+  stream.on('end', () => {
+    joining.flush();
+    resolve(joined(chunks));
+  });
+  const onGone = () => reject(new ClientGone());
+  stream.on('error', onGone);
+  stream.on('close', onGone);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    large?.abort();
+    leave();
+  });
+}
+
+const tooSlow = () =>
+  new PakhusError('VALIDATION_ERROR', 'The body took too long to arrive: send it within 30 seconds', {
+    details: { issues: [{ path: 'body', message: 'took too long to arrive', code: 'time' }] },
+  });

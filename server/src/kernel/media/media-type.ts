@@ -1,0 +1,54 @@
+// MIME types: reading one, matching one against a plan's list, and knowing which a browser may open.
+import { encodeRfc3986 } from '../text/percent.ts';
+
+/** As long as RFC 6838 allows names to be. */
+const typePattern = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
+
+export const unknownMediaType = 'application/octet-stream';
+
+/** The type in lower case without its parameters; what is not a type counts as unknown bytes. */
+export function readMediaType(given: string): string {
+  const type = withoutParameters(given);
+  return typePattern.test(type) ? type : unknownMediaType;
+}
+
+const withoutParameters = (given: string): string => (given.split(';', 1)[0] ?? '').trim().toLowerCase();
+
+/** The same of a filter, which may also name a family. */
+export function readTypeFilter(given: string): string {
+  const type = withoutParameters(given);
+  return type.endsWith('/*') ? type : readMediaType(type);
+}
+
+/** An empty list allows everything; `image/*` allows a family. */
+export function isAllowedType(type: string, allowed: readonly string[]): boolean {
+  if (allowed.length === 0) return true;
+  const family = `${type.split('/', 1)[0]}/*`;
+  return allowed.some((entry) => entry === type || entry === family || entry === '*/*');
+}
+
+const inertTypes: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'image/avif',
+  'image/bmp',
+  'text/plain',
+  'application/json',
+]);
+
+/** Whether a browser may show it in place. Whatever could run a script may not. */
+export const isInert = (type: string): boolean =>
+  inertTypes.has(type) || (/^(audio|video)\/[\w.+-]+$/.test(type) && !type.endsWith('+xml'));
+
+/**
+ * The Content-Disposition of a download. A name that is not plain is there twice: in ASCII for old clients, and in full
+ * for all others.
+ */
+export function contentDisposition(name: string, type: string): string {
+  const how = isInert(type) ? 'inline' : 'attachment';
+  if (/^[\w.-]*$/.test(name)) return `${how}; filename="${name}"`;
+  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  return `${how}; filename="${ascii}"; filename*=UTF-8''${encodeRfc3986(name)}`;
+}

@@ -1,0 +1,116 @@
+// What is set up and found out when a connection is opened, whatever it is used for: which server it has reached, as
+// which of its processes, and that the server takes writes.
+import type pg from 'pg';
+import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { TakesNoWrites } from './outage.ts';
+
+/** All in milliseconds. Together they keep every request below 15 s, however the database fails. */
+export interface DatabaseTiming {
+  /** For opening a connection, or for waiting until one of the pool is free. */
+  readonly connectMs: number;
+  /** For a read on a shared connection. */
+  readonly readMs: number;
+  /** For a statement or a whole transaction of a request. */
+  readonly writeMs: number;
+  /** For finding out whether a change that was not confirmed was made. */
+  readonly inquiryMs: number;
+  /** After this much silence we ask the server whether it still knows the connection. */
+  readonly suspiciousMs: number;
+  /** After this much silence new reads go to another connection. */
+  readonly slowMs: number;
+  /** A connection that has been stuck for this long is closed, though the server still knows it. */
+  readonly abandonMs: number;
+  /** The maximum age of a connection. */
+  readonly ageMs: number;
+  /** How often all of these are checked. */
+  readonly checkMs: number;
+}
+
+export const defaultTiming: DatabaseTiming = {
+  connectMs: 4_000,
+  readMs: 8_000,
+  writeMs: 8_000,
+  inquiryMs: 2_500,
+  suspiciousMs: 3_000,
+  slowMs: 1_000,
+  abandonMs: 60_000,
+  ageMs: 60_000,
+  checkMs: 500,
+};
+
+/** One process of one server. */
+export interface Session {
+  readonly pid: number;
+  /** When the process was started: another one may get its pid. */
+  readonly startedAt: string;
+  /** Differs between servers, and between two lives of one server. */
+  readonly server: string;
+}
+
+/**
+ * Names one life of one server: nothing that has been committed or given out is undone within it. A server that
+ * recovers from a crash keeps the time when it was started, but begins its statistics anew.
+ */
+export const serverName = `extract(epoch from pg_postmaster_start_time())::text
+  || ' ' || coalesce(extract(epoch from pg_stat_get_bgwriter_stat_reset_time())::text, '')`;
+
+const describeSession = `select pid, extract(epoch from backend_start)::text as started_at, ${serverName} as server,
+  current_setting('transaction_read_only') = 'on' as read_only, pg_is_in_recovery() as standby from pg_stat_get_activity(pg_backend_pid())`;
+
+interface DescribedSession {
+  readonly pid: number;
+  readonly started_at: string;
+  readonly server: string;
+  readonly read_only: boolean;
+  readonly standby: boolean;
+}
+
+/**
+ * Times are written as `pg` is told to read them here, whatever the server's own style is. All of it is set once we are
+ * connected, because poolers do not accept it as part of connecting.
+ */
+export async function prepareSession(
+  client: pg.ClientBase,
+  settings: string,
+  { connectMs }: DatabaseTiming,
+): Promise<Session> {
+  const text = `set datestyle = 'ISO, YMD'; ${settings}; ${describeSession}`;
+  // One result for each statement, which the types of `pg` do not know.
+  const results = (await answeredWithin(connectMs, client.query(text))) as unknown as pg.QueryResult[];
+  const described = results.at(-1)?.rows[0] as DescribedSession | undefined;
+  if (!described) throw new Error('the connection has no session on the server');
+  if (described.standby)
+    throw new TakesNoWrites('the server is a standby, which takes no writes: connect to the primary');
+  if (described.read_only)
+    throw new TakesNoWrites('the server takes no writes: default_transaction_read_only is on');
+  return { pid: described.pid, startedAt: described.started_at, server: described.server };
+}
+
+async function answeredWithin<Result>(milliseconds: number, asked: Promise<Result>): Promise<Result> {
+  let answer: { readonly result: Result } | null = null;
+  const noted = asked.then((result) => {
+    answer = { result };
+  });
+  // Whoever waited may have gone by the time that it fails.
+  noted.catch(() => undefined);
+  await waitAtMost(milliseconds, noted);
+  if (!answer) throw new Error('timeout of a new connection: the server does not answer');
+  return (answer as { readonly result: Result }).result;
+}
+
+/** Which server new connections reach. Those to any other are not used any more. */
+export interface CurrentServer {
+  /** A new connection has reached it. */
+  reached(session: Session): void;
+  is(session: Session): boolean;
+}
+
+export function currentServer(): CurrentServer {
+  let name: string | null = null;
+  return {
+    reached: ({ server }) => {
+      name = server;
+    },
+    is: ({ server }) => name === server,
+  };
+}

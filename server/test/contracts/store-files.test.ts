@@ -1,0 +1,293 @@
+// Files that are stored in one batch: each fares as it would alone, but that none waits for a lock.
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AuditStamp } from '../../src/contract/audit.ts';
+import { listChildFolders, type NewFile, storeFile, storeFiles } from '../../src/features/files/files.sql.ts';
+import type { Sql } from '../../src/platform/db/sql.ts';
+import { freshDatabase, isSomebodyWaiting } from '../support/database.ts';
+import { until } from '../support/processes.ts';
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await freshDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const run = async ({ text, values }: Sql) => (await client.query(text, [...values])).rows;
+const idOf = async (statement: string, values: unknown[]): Promise<string> =>
+  (await client.query(`${statement} returning id`, values)).rows[0].id;
+
+const newProject = () => idOf('insert into projects (name) values ($1)', ['p']);
+const newPlan = (project: string, limit: number) =>
+  idOf('insert into plans (project_id, name, storage_limit, max_file_size) values ($1, $2, $3, 1000)', [
+    project,
+    randomUUID(),
+    limit,
+  ]);
+const newUser = (project: string, plan: string | null = null, active = true) =>
+  idOf('insert into users (project_id, external_id, plan_id, active) values ($1, $2, $3, $4)', [
+    project,
+    randomUUID(),
+    plan,
+    active,
+  ]);
+const newSpace = (project: string, user: string, limit: number | null = null, active = true) =>
+  idOf(
+    'insert into spaces (project_id, user_id, external_id, name, limit_bytes, active) values ($1, $2, $3, $3, $4, $5)',
+    [project, user, randomUUID(), limit, active],
+  );
+
+const audit: AuditStamp = {
+  action: 'file.upload',
+  projectId: null,
+  actorType: 'integration',
+  actorId: randomUUID(),
+  actorKeyId: 'pk_12345678',
+  ipAddress: '192.0.2.1',
+  userAgent: 'a "client"',
+};
+
+/** With its object on record, as it is when an upload comes to its commit. */
+async function newFile(project: string, user: string, size: number, space: string | null = null) {
+  const id = randomUUID();
+  const file: NewFile = {
+    id,
+    project_id: project,
+    user_id: user,
+    space_id: space,
+    name: 'a "name" \\ of \u{1f4e6}',
+    size,
+    mime_type: 'text/plain',
+    storage_key: `${project}/${id}`,
+    zone: 'private',
+    sha256: 'ab'.repeat(32),
+    folder: 'a/b',
+    tags: ['x', 'y,{}'],
+    classifier: null,
+    metadata: { n: [1, null] },
+    visibility: 'private',
+  };
+  await client.query(
+    `insert into doomed_objects (zone, storage_key, file_id, due_at) values ('private', $1, $2, now() + interval '1 hour')`,
+    [file.storage_key, id],
+  );
+  return file;
+}
+
+const outcomesOf = async (files: readonly NewFile[]): Promise<string[]> =>
+  (await run(storeFiles(files.map((file) => ({ file, audit }))))).map((row) => row.outcome);
+const usedBy = async (table: 'users' | 'spaces', id: string) =>
+  (
+    await client.query(
+      `select used_bytes::int as bytes, file_count::int as files from ${table} where id = $1`,
+      [id],
+    )
+  ).rows[0];
+
+test('store_files: a batch of many users and spaces is charged to each of them', async () => {
+  const [one, two] = [await newProject(), await newProject()];
+  const [a, b] = [await newUser(one, await newPlan(one, 100)), await newUser(two)];
+  const space = await newSpace(one, a, 50);
+  const files = [
+    await newFile(one, a, 10),
+    await newFile(two, b, 1_000_000),
+    await newFile(one, a, 40, space),
+    await newFile(one, a, 50),
+    await newFile(one, a, 0, space),
+  ];
+  expect(await outcomesOf(files)).toEqual(Array(5).fill('stored'));
+  expect(await usedBy('users', a)).toEqual({ bytes: 100, files: 4 });
+  expect(await usedBy('users', b)).toEqual({ bytes: 1_000_000, files: 1 });
+  expect(await usedBy('spaces', space)).toEqual({ bytes: 40, files: 2 });
+  const { rows: doomed } = await client.query('select from doomed_objects where storage_key = any($1)', [
+    files.map((file) => file.storage_key),
+  ]);
+  expect(doomed).toEqual([]);
+});
+
+test('store_files: what does not fit, is switched off, lost or foreign is refused, what is absent is passed over', async () => {
+  const [project, foreign] = [await newProject(), await newProject()];
+  const small = await newUser(project, await newPlan(project, 100));
+  const inactive = await newUser(project, null, false);
+  const fine = await newUser(project);
+  const stranger = await newUser(foreign);
+  const full = await newSpace(project, fine, 30);
+  const closed = await newSpace(project, fine, null, false);
+  const lost = await newFile(project, fine, 5);
+  const claimed = await newFile(project, fine, 5);
+  await client.query('delete from doomed_objects where storage_key = $1', [lost.storage_key]);
+  await client.query('update doomed_objects set claimed_until = now() where storage_key = $1', [
+    claimed.storage_key,
+  ]);
+  const files = [
+    await newFile(project, small, 60),
+    await newFile(project, small, 41),
+    await newFile(project, inactive, 1),
+    await newFile(project, fine, 16, full),
+    await newFile(project, fine, 15, full),
+    await newFile(project, fine, 1, closed),
+    await newFile(project, fine, 1, randomUUID()),
+    await newFile(project, small, 1, full),
+    await newFile(project, stranger, 1),
+    await newFile(project, randomUUID(), 1),
+    await newFile(randomUUID(), fine, 1),
+    lost,
+    claimed,
+    await newFile(project, fine, 7),
+  ];
+  expect(await outcomesOf(files)).toEqual([
+    'stored',
+    'user limit',
+    'inactive user',
+    'stored',
+    'space limit',
+    'inactive space',
+    'passed over',
+    'no space',
+    'no user',
+    'passed over',
+    'passed over',
+    'object lost',
+    'object lost',
+    'stored',
+  ]);
+  expect(await usedBy('users', small)).toEqual({ bytes: 60, files: 1 });
+  expect(await usedBy('users', fine)).toEqual({ bytes: 23, files: 2 });
+  expect(await usedBy('users', stranger)).toEqual({ bytes: 0, files: 0 });
+  expect(await usedBy('spaces', full)).toEqual({ bytes: 16, files: 1 });
+  const { rows: doomed } = await client.query('select from doomed_objects where storage_key = any($1)', [
+    files.map((file) => file.storage_key),
+  ]);
+  expect(doomed).toHaveLength(10);
+});
+
+test('store_files: who is locked by somebody else is passed over, and holds up nobody', async () => {
+  const project = await newProject();
+  const [held, free] = [await newUser(project), await newUser(project)];
+  const heldSpace = await newSpace(project, free);
+  const other = new pg.Client({ connectionString: database.url });
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from users where id = $1 for no key update', [held]);
+    await other.query('select from spaces where id = $1 for no key update', [heldSpace]);
+    const files = [
+      await newFile(project, held, 1),
+      await newFile(project, free, 1),
+      await newFile(project, free, 1, heldSpace),
+    ];
+    expect(await outcomesOf(files)).toEqual(['passed over', 'stored', 'passed over']);
+  } finally {
+    await other.end();
+  }
+});
+
+test.each([
+  ['another plan', 'update users set plan_id = $2 where id = $1'],
+  [
+    'a lower limit',
+    'update plans set storage_limit = 10 where id = $2 and exists (select from users where id = $1)',
+  ],
+])(
+  'store_file: who waited for its user while it got %s is held to what is in force then',
+  async (_what, change) => {
+    const project = await newProject();
+    const [before, after] = [await newPlan(project, 100), await newPlan(project, 10)];
+    const user = await newUser(project, before);
+    const file = await newFile(project, user, 50);
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query('begin');
+    await other.query('select from users where id = $1 for no key update', [user]);
+    const storing = run(storeFile(file, audit));
+    await until('it waits', () => isSomebodyWaiting(database.url));
+    await other.query(change, [user, change.startsWith('update users') ? after : before]);
+    await other.query('commit');
+    expect(await storing).toMatchObject([{ outcome: 'user limit' }]);
+    await other.end();
+  },
+);
+
+test('listChildFolders: each hop goes through the index of folders, also for a user that the statistics do not know', async () => {
+  const project = await newProject();
+  const fill = (user: string, files: number) =>
+    client.query(
+      `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, folder, sha256)
+       select gen_random_uuid(), $1, $2, 'a', 1, 'text/plain', gen_random_uuid(), 'folder-' || n, ''
+       from generate_series(1, $3::int) n`,
+      [project, user, files],
+    );
+  for (let nth = 0; nth < 10; nth += 1) await fill(await newUser(project), 100);
+  await client.query('analyze files');
+  const user = await newUser(project);
+  await fill(user, 2_000);
+  const space = { spaceId: await newSpace(project, user) };
+  for (const where of ['all', 'none', space] as const) {
+    const { text, values } = listChildFolders(project, user, where, '', null, 100);
+    const { rows } = await client.query(`explain ${text}`, [...values]);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(/files_of_(space_)?folder/);
+    expect(plan).not.toMatch(/Sort|files_newest|files_of_level|Seq Scan on files/);
+  }
+});
+
+test('store_files: a batch costs the same after many objects were doomed at once', async () => {
+  const project = await newProject();
+  const user = await newUser(project);
+  await client.query('vacuum analyze doomed_objects');
+  for (let time = 0; time < 8; time += 1) await outcomesOf([await newFile(project, user, 1)]);
+  await client.query(
+    `insert into doomed_objects (zone, storage_key, file_id, due_at)
+     select 'private', 'x/' || n, gen_random_uuid(), now() from generate_series(1, 50000) n`,
+  );
+  const scansBefore = await scannedRows();
+  await outcomesOf([await newFile(project, user, 1)]);
+  expect((await scannedRows()) - scansBefore).toBeLessThan(100);
+});
+
+/** Rows of doomed_objects that were read one after the other, whoever wanted them. */
+async function scannedRows(): Promise<number> {
+  await client.query('select pg_stat_force_next_flush()');
+  const { rows } = await client.query(
+    `select seq_tup_read::int as rows from pg_stat_all_tables where relname = 'doomed_objects'`,
+  );
+  return rows[0].rows;
+}
+
+test('store_files: row and audit are what the statement for one file makes of the same file', async () => {
+  const project = await newProject();
+  const user = await newUser(project);
+  const [alone, together] = [await newFile(project, user, 3), await newFile(project, user, 3)];
+  const [single] = await run(storeFile(alone, audit));
+  const [batched] = await run(storeFiles([{ file: together, audit }]));
+  expect(single.outcome).toBe('stored');
+  for (const [file, { stored_at }] of [
+    [alone, single],
+    [together, batched],
+  ] as const) {
+    const { rows } = await client.query('select created_at, updated_at from files where id = $1', [file.id]);
+    expect(rows).toEqual([{ created_at: stored_at, updated_at: stored_at }]);
+  }
+  const without = (id: string) => (value: unknown) =>
+    JSON.parse(
+      JSON.stringify(value)
+        .replaceAll(id, 'its own id')
+        .replace(/"(created|updated)_at":"[^"]+"/g, '"$1_at":0'),
+    );
+  for (const statement of [
+    'select * from files where id = $1',
+    `select to_jsonb(a) - 'id' as row from audit_logs a where resource_id = $1::text`,
+  ]) {
+    const [one] = (await client.query(statement, [alone.id])).rows.map(without(alone.id));
+    const [other] = (await client.query(statement, [together.id])).rows.map(without(together.id));
+    expect(one).toBeDefined();
+    expect(other).toEqual(one);
+  }
+});

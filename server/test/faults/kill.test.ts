@@ -1,0 +1,283 @@
+// The built product under load, killed again and again without warning. Whatever it acknowledged must be there
+// afterwards, byte for byte, and nothing else may be.
+import { createHash, randomInt } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { describe, expect, test } from 'vitest';
+import { createDiskStore } from '../../src/platform/objects/disk/disk-store.ts';
+import type { ObjectStore } from '../../src/platform/objects/object-store.ts';
+import { createS3Store } from '../../src/platform/objects/s3/s3-store.ts';
+import { type Api, apiOf } from '../support/api.ts';
+import { repetitions } from '../support/bounds.ts';
+import { bytesOf, sha256 } from '../support/bytes.ts';
+import { freshDatabase, rowsOf } from '../support/database.ts';
+import { wrongCounters } from '../support/ledger.ts';
+import { testSecrets } from '../support/pakhus.ts';
+import { type PakhusProcess, startProcess } from '../support/process.ts';
+import { isGone, until } from '../support/processes.ts';
+import { storesFor } from '../support/stores.ts';
+import { adminSession, createTenant, createUser, unique } from '../support/tenants.ts';
+import { upload } from '../support/uploads.ts';
+
+const inFlight = 50;
+
+/** What clients know: files that must be there, and files that must be gone. */
+interface Ledger {
+  readonly key: string;
+  readonly path: string;
+  readonly spaceId: string;
+  /** Ids to digests. */
+  readonly kept: Map<string, string>;
+  readonly deleted: Set<string>;
+  /** How many uploads and deletes were confirmed. */
+  acknowledged: number;
+}
+
+async function openLedger(api: Api): Promise<Ledger> {
+  const { key } = await createTenant(api, await adminSession(api));
+  const path = `/project/users/${(await createUser(api, key)).id}`;
+  const made = await api.post(`${path}/spaces`, key, { external_id: unique('s'), name: 's' });
+  return { key, path, spaceId: made.body.space.id, kept: new Map(), deleted: new Set(), acknowledged: 0 };
+}
+
+/** Bodies and their digests, made once: the load must come from the service, not from hashing here. */
+function bodiesOf(sizes: readonly number[]): readonly { bytes: Buffer; digest: string }[] {
+  return sizes.map((size, nth) => {
+    const bytes = bytesOf(size, nth + 1);
+    return { bytes, digest: sha256(bytes) };
+  });
+}
+
+/** Keeps uploads and deletes in flight until the service is gone. */
+async function load(
+  api: Api,
+  ledger: Ledger,
+  bodies: ReturnType<typeof bodiesOf>,
+  isOver: () => boolean,
+): Promise<void> {
+  const { key, path, kept, deleted } = ledger;
+  const uploadOne = async () => {
+    const { bytes, digest } = bodies[randomInt(bodies.length)] as { bytes: Buffer; digest: string };
+    const meta = {
+      ...(randomInt(2) ? { space_id: ledger.spaceId } : {}),
+      visibility: randomInt(4) ? 'private' : 'public',
+    };
+    const reply = await upload(api, key, path, bytes, { meta });
+    if (reply.status === 201) {
+      kept.set(reply.body.file.id, digest);
+      ledger.acknowledged += 1;
+    } else expect(reply.status, reply.text).toBe(503);
+  };
+  const deleteOne = async (id: string) => {
+    // From here on its fate is open, until the reply.
+    kept.delete(id);
+    const reply = await api.delete(`${path}/files/${id}`, key);
+    if (reply.status === 204) {
+      deleted.add(id);
+      ledger.acknowledged += 1;
+    } else expect(reply.status, reply.text).toBe(503);
+  };
+  const work = async () => {
+    while (!isOver()) {
+      const [oldest, another] = kept.keys();
+      try {
+        // Never the last one: something must be left to be read back.
+        await (oldest && another && randomInt(4) === 0 ? deleteOne(oldest) : uploadOne());
+      } catch (error) {
+        // A connection that broke says nothing about what was done; anything else is a failure.
+        if (!isOver()) throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, work));
+}
+
+async function cycle(
+  environment: Record<string, string>,
+  ledger: Ledger | null,
+  bodies: ReturnType<typeof bodiesOf>,
+  kill: (child: PakhusProcess) => Promise<void>,
+): Promise<Ledger> {
+  const child = await startProcess(environment);
+  const api = apiOf(child.baseUrl);
+  const open = ledger ?? (await openLedger(api));
+  let over = false;
+  const loading = load(api, open, bodies, () => over);
+  // At a random point of the work, wherever the machine is then.
+  const enough = open.acknowledged + randomInt(1, 60);
+  await until('it works', async () => open.acknowledged >= enough);
+  over = true;
+  await kill(child);
+  await loading;
+  return open;
+}
+
+/** Files as the service lists them, and what it says is used. */
+async function stateOf(api: Api, { key, path, spaceId }: Ledger) {
+  const files = new Map<
+    string,
+    { storageKey: string; size: number; space_id: string | null; sha256: string }
+  >();
+  let cursor = '';
+  do {
+    const { body } = await api.get(`${path}/files?limit=100${cursor && `&cursor=${cursor}`}`, key);
+    for (const file of body.files) files.set(file.id, file);
+    cursor = body.next_cursor ?? '';
+  } while (cursor);
+  const used = (await api.get(`${path}/storage`, key)).body.storageUsed as number;
+  const spaceUsed = (await api.get(`${path}/spaces/${spaceId}`, key)).body.space.used_bytes as number;
+  return { files, used, spaceUsed };
+}
+
+const sizeOf = (files: Iterable<{ size: number }>): number =>
+  [...files].reduce((sum, { size }) => sum + size, 0);
+
+async function keysIn(store: ObjectStore): Promise<string[]> {
+  const keys: string[] = [];
+  for (const zone of ['private', 'public'] as const) for await (const key of store.list(zone)) keys.push(key);
+  return keys.sort();
+}
+
+/** Starts it once more, lets the reaper come to its end, and compares everybody's knowledge. */
+async function judge(
+  environment: Record<string, string>,
+  ledger: Ledger,
+  store: ObjectStore,
+  unfinished: () => Promise<number>,
+): Promise<void> {
+  const child = await startProcess(environment);
+  const api = apiOf(child.baseUrl);
+  try {
+    const { files, used, spaceUsed } = await stateOf(api, ledger);
+    expect(ledger.kept.size, 'something was acknowledged').toBeGreaterThan(0);
+    for (const id of ledger.deleted) expect(files.has(id), `${id} was deleted`).toBe(false);
+    for (const [id, digest] of ledger.kept)
+      expect(files.get(id)?.sha256, `${id} was acknowledged`).toBe(digest);
+    expect(used).toBe(sizeOf(files.values()));
+    expect(spaceUsed).toBe(sizeOf([...files.values()].filter((file) => file.space_id !== null)));
+    await readBack(api, ledger, files);
+    const owned = [...files.values()].map((file) => file.storageKey).sort();
+    await until('the store holds the objects of the rows only', async () => {
+      const found = await keysIn(store);
+      return found.length === owned.length && (await unfinished()) === 0;
+    });
+    expect(await keysIn(store)).toEqual(owned);
+  } finally {
+    await child.stop();
+  }
+}
+
+/** Every file, acknowledged or not: a row without its object must not exist. */
+async function readBack(
+  api: Api,
+  ledger: Ledger,
+  files: ReadonlyMap<string, { sha256: string }>,
+): Promise<void> {
+  const left = [...files];
+  const read = async () => {
+    for (let next = left.pop(); next; next = left.pop()) {
+      const [id, { sha256: digest }] = next;
+      const { file } = (await api.get(`${ledger.path}/files/${id}`, ledger.key)).body;
+      const reply = await request(file.url);
+      const hash = createHash('sha256');
+      for await (const chunk of reply.body) hash.update(chunk);
+      expect([reply.statusCode, hash.digest('hex')], `file ${id} of ${file.size} bytes`).toEqual([
+        200,
+        digest,
+      ]);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, read));
+}
+
+const diskStoreIn = (dataDir: string): ObjectStore =>
+  createDiskStore({
+    root: join(dataDir, 'objects'),
+    signingSecret: 'not used',
+    urlPath: '/unused',
+    clock: Date.now,
+  });
+
+const kills = repetitions(20, 4);
+
+for (const choice of storesFor('kills')) {
+  describe(`on ${choice.name}`, () => {
+    const onDisk = choice.name === 'disk';
+    const sizes = onDisk
+      ? [1 << 10, 2000, 3000, 5000, 20_000, 50_000, 100_000, 250_000, 300_000, 2 << 20]
+      : [1 << 10, 2000, 3000, 5000, 20_000, 300_000];
+
+    test(`pakhus: ${kills} kills under 50 uploads in flight lose nothing that was acknowledged and leave nothing else`, async () => {
+      const database = await freshDatabase();
+      const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-kill-'));
+      const opened = await choice.open();
+      const environment = {
+        ...testSecrets,
+        ...opened.environment,
+        DATABASE_URL: database.url,
+        DATA_DIR: dataDir,
+        REAPER_GRACE_SECONDS: '1',
+        REAPER_INTERVAL_SECONDS: '1',
+      };
+      const store = opened.buckets ? createS3Store(opened.buckets.options) : diskStoreIn(dataDir);
+      try {
+        const bodies = bodiesOf(sizes);
+        let ledger: Ledger | null = null;
+        for (let round = 0; round < kills; round += 1)
+          ledger = await cycle(environment, ledger, bodies, (child) => child.kill());
+        // The claim of a reaper that was killed ends by itself after ten minutes: that long no test waits.
+        await rowsOf(
+          database.url,
+          'update doomed_objects set claimed_until = now() where claimed_until is not null',
+        );
+        await judge(environment, ledger as Ledger, store, () =>
+          opened.buckets
+            ? opened.buckets.unfinishedUploads()
+            : readdir(join(dataDir, 'objects', 'tmp')).then((names) => names.length),
+        );
+        expect(await wrongCounters({ databaseUrl: database.url })).toEqual([]);
+        expect(await rowsOf(database.url, 'select * from doomed_objects')).toEqual([]);
+      } finally {
+        await store.close();
+        await database.drop();
+        await opened.close();
+        await rm(dataDir, { recursive: true, force: true });
+      }
+    });
+  });
+}
+
+test('pakhus: kills that take the embedded database along lose nothing that was acknowledged', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-kill-'));
+  // While it is killed, nothing reaps: the claim of a dead reaper would outlast this test.
+  const environment = {
+    ...testSecrets,
+    DATA_DIR: dataDir,
+    REAPER_GRACE_SECONDS: '1',
+    REAPER_INTERVAL_SECONDS: '1',
+  };
+  const store = diskStoreIn(dataDir);
+  try {
+    const bodies = bodiesOf([1 << 10, 20_000, 300_000, 1 << 20]);
+    let ledger: Ledger | null = null;
+    for (let round = 0; round < 3; round += 1) {
+      ledger = await cycle({ ...environment, ROLE: 'api' }, ledger, bodies, async (child) => {
+        const postmaster = await postmasterOf(dataDir);
+        process.kill(postmaster, 'SIGKILL');
+        await child.kill();
+        await until('PostgreSQL is gone', () => isGone(postmaster));
+      });
+    }
+    await judge(environment, ledger as Ledger, store, async () => 0);
+  } finally {
+    await store.close();
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+});
+
+async function postmasterOf(dataDir: string): Promise<number> {
+  const text = await readFile(join(dataDir, 'postgres', 'cluster', 'data', 'postmaster.pid'), 'utf8');
+  return Number(text.split('\n', 1)[0]);
+}

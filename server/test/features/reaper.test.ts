@@ -1,0 +1,438 @@
+// The reaper: what it takes, what it never takes, and that it gets there in the end.
+import { randomUUID } from 'node:crypto';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mover, reaper } from '../../src/features/files/files.jobs.ts';
+import { moveFile } from '../../src/features/files/files.move.ts';
+import type { FileRow } from '../../src/features/files/files.sql.ts';
+import { bytesOf, sha256 } from '../support/bytes.ts';
+import { inTransaction, isSomebodyWaiting, rowsOf } from '../support/database.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { doomedOf, expectBalanced, never, objectsOf, reapAll, reapOn } from '../support/ledger.ts';
+import { until } from '../support/processes.ts';
+import { openRawPost } from '../support/raw-client.ts';
+import { testS3Server } from '../support/s3-server.ts';
+import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
+import { adminSession, createTenant, createUser } from '../support/tenants.ts';
+import { contentTypeOf, formOf, partsOf, upload } from '../support/uploads.ts';
+
+for (const store of storesFor('the reaper')) describe(`on ${store.name}`, suite.bind(null, store));
+
+const meta = { contentType: 'text/plain', contentDisposition: 'attachment' };
+
+function suite(store: Parameters<typeof startOn>[0]): void {
+  let service: PakhusOnStore;
+  let proxy: FaultProxy | null = null;
+  let admin: string;
+
+  beforeAll(async () => {
+    const server = store.name === 's3' ? testS3Server() : undefined;
+    proxy = server ? await startFaultProxy(server.endpoint) : null;
+    // Nothing but the test itself reaps.
+    service = await startOn(store, { ROLE: 'api', ...(proxy ? { S3_ENDPOINT: proxy.url } : {}) });
+    admin = await adminSession(service.api);
+  });
+  afterAll(async () => {
+    proxy?.set();
+    await service.stop();
+    await proxy?.close();
+  });
+
+  const tenantWithUser = async () => {
+    const { id, key } = await createTenant(service.api, admin);
+    return { id, key, path: `/project/users/${(await createUser(service.api, key)).id}` };
+  };
+  const sql = <Row>(statement: string) => rowsOf<Row>(service.databaseUrl, statement);
+  const objects = () => service.pakhus.deps.objects;
+  /** An object of an upload that never committed, on record since some seconds. */
+  const orphan = async (projectId: string, dueInSeconds: number, zone: 'private' | 'public' = 'private') => {
+    const fileId = randomUUID();
+    const key = `${projectId}/${fileId}`;
+    await objects().put(zone, key, Buffer.from('orphan'), meta);
+    await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
+      values ('${zone}', '${key}', '${fileId}', now() + interval '${dueInSeconds} seconds')`);
+    return key;
+  };
+  const publicFile = async () => {
+    const tenant = await tenantWithUser();
+    const made = await upload(service.api, tenant.key, tenant.path, 'public', {
+      meta: { visibility: 'public' },
+    });
+    const { id: fileId, storageKey } = made.body.file;
+    return { ...tenant, fileId, storageKey };
+  };
+  /** What a writer, or a reaper after so many tries, has left on record for the private zone. */
+  const recordDueIn = (seconds: number, storageKey: string, fileId: string, attempts = 0) =>
+    sql(`insert into doomed_objects (zone, storage_key, file_id, attempts, due_at)
+      values ('private', '${storageKey}', '${fileId}', ${attempts}, now() + interval '${seconds} seconds')
+      on conflict (storage_key, zone) do update set due_at = excluded.due_at`);
+  const reapNow = () => reapOn(service);
+  const outage = async (work: () => Promise<void>) => {
+    if (proxy) {
+      proxy.set({ fault: { kind: 'status', status: 503, code: 'ServiceUnavailable' } });
+      await work().finally(() => proxy?.set());
+      return;
+    }
+    // As when the disk is not mounted.
+    const folder = join(service.dataDir, 'objects');
+    await rename(folder, `${folder}.away`);
+    await work().finally(async () => {
+      await rm(folder, { recursive: true, force: true });
+      await rename(`${folder}.away`, folder);
+    });
+  };
+
+  test('files.move: what a private file has on the public zone goes, also while a worker has it on record', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const { body } = await upload(service.api, key, path, 'private');
+    const { id: fileId, storageKey } = body.file;
+    await objects().put('public', storageKey, Buffer.from('exposed'), meta);
+    await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
+      values ('public', '${storageKey}', '${fileId}', now() + interval '1 hour')`);
+    await outage(async () => {
+      await expect(mover.run(service.pakhus.deps, never)).resolves.toBeUndefined();
+    });
+    await mover.run(service.pakhus.deps, never);
+    expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
+    expect(await doomedOf(service, id)).toBe(1);
+    // The record stays for what may be written late, and is free again.
+    await objects().put('public', storageKey, Buffer.from('late'), meta);
+    await mover.run(service.pakhus.deps, never);
+    expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
+    expect(
+      await sql(`select from doomed_objects where file_id = '${fileId}' and claimed_until is null`),
+    ).toHaveLength(1);
+    await sql(`delete from doomed_objects where file_id = '${fileId}'`);
+  });
+
+  test('files.move: whoever read a file before another move does not copy it again', async () => {
+    const { id, key, path, fileId, storageKey } = await publicFile();
+    const [stale] = await sql<FileRow>(`select * from files where id = '${fileId}'`);
+    await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
+    await objects().put('private', storageKey, Buffer.from('written since'), meta);
+    await objects().put('public', storageKey, Buffer.from('left behind'), meta);
+    const asked = { ...(stale as FileRow), visibility: 'private' as const, compression: null };
+    expect(await moveFile(service.pakhus.deps, id, asked)).toBe(false);
+    const { body } = await service.api.get(`${path}/files/${fileId}`, key);
+    expect(await (await fetch(body.file.url)).text()).toBe('written since');
+    expect(await doomedOf(service, id)).toBe(0);
+    await objects().delete('public', storageKey);
+  });
+
+  test('files.move: a zone that the reaper failed to clear is taken again, once its last try cannot arrive', async () => {
+    const { id, key, path, fileId, storageKey } = await publicFile();
+    // After five tries the next one comes in 480 s.
+    const lastTried = (secondsAgo: number) => recordDueIn(480 - secondsAgo, storageKey, fileId, 5);
+    await lastTried(10);
+    await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
+    await mover.run(service.pakhus.deps, never);
+    expect(await objectsOf(service, id)).toEqual([`public/${storageKey}`]);
+    await lastTried(40);
+    await mover.run(service.pakhus.deps, never);
+    expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
+    await expectBalanced(service, id);
+  });
+
+  test('files.move: the record that a dead writer has left is no reason to stay public', async () => {
+    const { id, key, path, fileId, storageKey } = await publicFile();
+    await recordDueIn(40, storageKey, fileId);
+    await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
+    expect(await objectsOf(service, id), 'another mover may be at it').toEqual([`public/${storageKey}`]);
+    await recordDueIn(3_600, storageKey, fileId);
+    await mover.run(service.pakhus.deps, never);
+    expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
+    await expectBalanced(service, id);
+  });
+
+  test('files.reap: the record of an owned object stays if its file goes at that moment', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const { id: fileId, storageKey } = (await upload(service.api, key, path, 'bytes')).body.file;
+    await recordDueIn(0, storageKey, fileId);
+    await inTransaction(service.databaseUrl, async (query) => {
+      await query(`select from files where id = '${fileId}' for update`);
+      const reaping = reapNow();
+      await until('the reaper waits', () => isSomebodyWaiting(service.databaseUrl));
+      await query(`delete from files where id = '${fileId}'; update users set used_bytes = 0, file_count = 0
+        where project_id = '${id}'; commit`);
+      await reaping;
+    });
+    expect(await doomedOf(service, id)).toBe(1);
+    await sql(`update doomed_objects set claimed_until = now() where file_id = '${fileId}'`);
+    await reapNow();
+    expect(await objectsOf(service, id)).toEqual([]);
+  });
+
+  test.each(['user', 'project'] as const)(
+    'files.move: a file that is moved while its %s is deleted leaves no object',
+    async (what) => {
+      const { id, key, path } = await tenantWithUser();
+      const { id: fileId, storageKey } = (await upload(service.api, key, path, 'bytes')).body.file;
+      await objects().copy('private', 'public', storageKey);
+      await inTransaction(service.databaseUrl, async (query) => {
+        await query(`update files set zone = 'public' where id = '${fileId}';
+          insert into doomed_objects (zone, storage_key, file_id, due_at)
+          values ('private', '${storageKey}', '${fileId}', now())`);
+        const deleting =
+          what === 'user'
+            ? service.api.delete(path, key)
+            : service.api.delete(`/admin/projects/${id}`, admin);
+        await until('the deletion waits', () => isSomebodyWaiting(service.databaseUrl));
+        await query('commit');
+        expect((await deleting).status).toBe(204);
+      });
+      await reapAll(service);
+      expect(await objectsOf(service, id)).toEqual([]);
+    },
+  );
+
+  test('files.reap: what is pending past its grace goes, on both zones; within the grace it stays', async () => {
+    const { id } = await tenantWithUser();
+    await orphan(id, -1);
+    await orphan(id, 0, 'public');
+    const young = await orphan(id, 60);
+    expect(await reapNow()).toBeGreaterThanOrEqual(2);
+    expect(await objectsOf(service, id)).toEqual([`private/${young}`]);
+    expect(await doomedOf(service, id)).toBe(1);
+    await reapAll(service);
+    await expectBalanced(service, id);
+  });
+
+  test('files.reap: an object that was never written is simply taken off the list', async () => {
+    const { id } = await tenantWithUser();
+    const fileId = randomUUID();
+    await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
+      values ('private', '${id}/${fileId}', '${fileId}', now())`);
+    await reapNow();
+    expect(await doomedOf(service, id)).toBe(0);
+  });
+
+  test('files.reap: an object whose row exists is never deleted, even if it is on the list', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const live = (await upload(service.api, key, path, 'alive')).body.file;
+    const shared = (await upload(service.api, key, path, 'alive too', { meta: { visibility: 'public' } }))
+      .body.file;
+    for (const [file, zone] of [
+      [live, 'private'],
+      [shared, 'public'],
+    ])
+      await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
+        values ('${zone}', '${file.storageKey}', '${file.id}', now() - interval '1 day')`);
+    await reapNow();
+    await expectBalanced(service, id);
+    for (const [file, text] of [
+      [live, 'alive'],
+      [shared, 'alive too'],
+    ]) {
+      const read = (await service.api.get(`${path}/files/${file.id}`, key)).body.file;
+      expect(await (await fetch(read.url)).text()).toBe(text);
+    }
+  });
+
+  if (store.name === 's3')
+    test('files.reap: where both zones have become one bucket, a record of either spares what a file owns', async () => {
+      const { id, key, path } = await tenantWithUser();
+      const { file } = (await upload(service.api, key, path, 'kept')).body;
+      await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
+        values ('public', '${file.storageKey}', '${file.id}', now())`);
+      const another = await service.another({ S3_PUBLIC_BUCKET: '' });
+      await reapOn(another);
+      await another.stop();
+      expect(await objectsOf(service, id)).toEqual([`private/${file.storageKey}`]);
+      await expectBalanced(service, id);
+    });
+
+  test('files.reap: a copy on the zone that a file has left goes, and the file stays', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const { file } = (await upload(service.api, key, path, 'kept')).body;
+    await objects().put('public', file.storageKey, Buffer.from('left'), meta);
+    await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
+      values ('public', '${file.storageKey}', '${file.id}', now())`);
+    await reapNow();
+    expect(await objectsOf(service, id)).toEqual([`private/${file.storageKey}`]);
+    await expectBalanced(service, id);
+  });
+
+  test('files.delete: during an outage of the store the file is gone at once, and its object when the store is back', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const files: { id: string }[] = [];
+    for (let nth = 0; nth < 5; nth += 1)
+      files.push((await upload(service.api, key, path, bytesOf(100))).body.file);
+    await outage(async () => {
+      for (const file of files)
+        expect((await service.api.delete(`${path}/files/${file.id}`, key)).status).toBe(204);
+      expect((await service.api.get(`${path}/storage`, key)).body.storageUsed).toBe(0);
+      await reapNow();
+      expect(await doomedOf(service, id)).toBe(5);
+    });
+    expect(await objectsOf(service, id)).toHaveLength(5);
+    await reapAll(service);
+    await expectBalanced(service, id);
+  });
+
+  test('files.reap: what the store does not delete is tried again later each time, for ever', async () => {
+    const { id } = await tenantWithUser();
+    await orphan(id, -1);
+    const stateOf = async () => {
+      const [row] = await sql<{ attempts: number; wait: number; claimed: boolean }>(
+        `select attempts, extract(epoch from due_at - now())::float as wait, claimed_until is not null as claimed
+         from doomed_objects where storage_key like '${id}/%'`,
+      );
+      return row as { attempts: number; wait: number; claimed: boolean };
+    };
+    const waits: number[] = [];
+    await outage(async () => {
+      for (let attempt = 1; attempt <= 3; attempt += 1) {
+        await reapNow();
+        const state = await stateOf();
+        expect(state).toMatchObject({ attempts: attempt, claimed: false });
+        expect(state.wait).toBeGreaterThan(0);
+        waits.push(state.wait);
+        // Not due: a further look does nothing.
+        await reapNow();
+        expect((await stateOf()).attempts).toBe(attempt);
+        await sql(`update doomed_objects set due_at = now() where storage_key like '${id}/%'`);
+      }
+      await sql(`update doomed_objects set attempts = 1000 where storage_key like '${id}/%'`);
+      await reapNow();
+      expect((await stateOf()).wait).toBeLessThanOrEqual(6 * 3600);
+    });
+    expect([...waits].sort((a, b) => a - b)).toEqual(waits);
+    expect(waits[2]).toBeGreaterThan((waits[0] ?? 0) * 2);
+    await reapAll(service);
+    await expectBalanced(service, id);
+  });
+
+  test('files.reap: two reapers at once share the work, and each object is counted once', async () => {
+    const { id } = await tenantWithUser();
+    const fileIds = Array.from({ length: 1200 }, () => randomUUID());
+    for (const fileId of fileIds.slice(0, 30))
+      await objects().put('private', `${id}/${fileId}`, Buffer.from('x'), meta);
+    await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
+      select 'private', '${id}/' || f, f::uuid, now() - interval '1 second' from unnest(array['${fileIds.join("','")}']) f`);
+    const another = await service.another();
+    const reaped = await Promise.all([reapNow(), reapOn(another), reapNow()]);
+    await another.stop();
+    expect(reaped.reduce((sum, count) => sum + count, 0)).toBe(1200);
+    await expectBalanced(service, id);
+  });
+
+  test('files.reap: what a reaper had claimed when it died is taken over when the claim ends', async () => {
+    const { id } = await tenantWithUser();
+    await orphan(id, -10);
+    const claim = (interval: string) =>
+      sql(
+        `update doomed_objects set claimed_until = now() + interval '${interval}' where storage_key like '${id}/%'`,
+      );
+    await claim('10 minutes');
+    await reapNow();
+    expect(await objectsOf(service, id)).toHaveLength(1);
+    await claim('-1 second');
+    await reapNow();
+    await expectBalanced(service, id);
+  });
+
+  test('files.reap: what was begun in the store and never finished is swept past the grace, and not before', async () => {
+    await beginUnfinished(service);
+    const { deps } = service.pakhus;
+    await reaper.run(deps, never);
+    expect(await unfinishedIn(service)).toBe(1);
+    // Its age cannot be changed: a grace that ends in a minute makes it old.
+    await reaper.run({ ...deps, settings: { ...deps.settings, REAPER_GRACE_SECONDS: -60 } }, never);
+    expect(await unfinishedIn(service)).toBe(0);
+  });
+
+  test('files.upload: an upload that takes longer than the grace is not swept away', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const bytes = bytesOf(18 << 20);
+    const form = formOf(partsOf(bytes));
+    const client = await openRawPost(service.baseUrl, {
+      path: `${path}/files`,
+      as: key,
+      headers: [`Content-Type: ${contentTypeOf()}`, `Content-Length: ${form.length}`],
+    });
+    await client.write(form.subarray(0, 17 << 20));
+    await until('the store is being written', async () => (await unfinishedIn(service)) === 1);
+    const { deps } = service.pakhus;
+    await reaper.run({ ...deps, settings: { ...deps.settings, REAPER_GRACE_SECONDS: -60 } }, never);
+    expect(await unfinishedIn(service)).toBe(1);
+    await client.write(form.subarray(17 << 20));
+    const reply = await client.reply();
+    client.end();
+    expect(reply.status, reply.text).toBe(201);
+    await expectBalanced(service, id);
+    const { sha256: kept } = (await service.api.get(`${path}/files`, key)).body.files[0];
+    expect(kept).toBe(sha256(bytes));
+  });
+
+  test('files.upload: an upload whose object the reaper has claimed commits nothing and answers 503', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const form = formOf(partsOf(bytesOf(3 << 20)));
+    const client = await openRawPost(service.baseUrl, {
+      path: `${path}/files`,
+      as: key,
+      headers: [`Content-Type: ${contentTypeOf()}`, `Content-Length: ${form.length}`],
+    });
+    await client.write(form.subarray(0, 2 << 20));
+    await until('the upload is on record', async () => (await doomedOf(service, id)) === 1);
+    await sql(
+      `update doomed_objects set due_at = now() - interval '1 second' where storage_key like '${id}/%'`,
+    );
+    await reapNow();
+    await client.write(form.subarray(2 << 20));
+    const reply = await client.reply();
+    client.end();
+    expect([reply.status, JSON.parse(reply.text).error.code]).toEqual([503, 'STORAGE_UNAVAILABLE']);
+    expect((await service.api.get(`${path}/storage`, key)).body.storageUsed).toBe(0);
+    expect((await service.api.get(`${path}/files`, key)).body.files).toEqual([]);
+    await reapAll(service);
+    await expectBalanced(service, id);
+    expect(await objectsOf(service, id)).toEqual([]);
+  });
+
+  test('files.upload: while the store is away an upload is 503 with Retry-After, and leaves nothing', async () => {
+    const { id, key, path } = await tenantWithUser();
+    await outage(async () => {
+      for (const size of [10, 400 << 10]) {
+        const reply = await upload(service.api, key, path, bytesOf(size));
+        expect([reply.status, reply.body.error.code]).toEqual([503, 'STORAGE_UNAVAILABLE']);
+        expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+      }
+    });
+    expect((await service.api.get(`${path}/storage`, key)).body.storageUsed).toBe(0);
+    await reapAll(service);
+    await expectBalanced(service, id);
+    expect(await objectsOf(service, id)).toEqual([]);
+    expect((await upload(service.api, key, path, 'back')).status).toBe(201);
+  });
+
+  if (store.name === 's3') {
+    test('files.upload: an object that the store wrote but did not confirm is found by the reaper', async () => {
+      const { id, key, path } = await tenantWithUser();
+      proxy?.set({ fault: { kind: 'storedThenLost' }, when: (request) => request.method === 'PUT' });
+      const reply = await upload(service.api, key, path, bytesOf(1000));
+      proxy?.set();
+      expect(reply.status).toBe(503);
+      expect(await doomedOf(service, id)).toBe(1);
+      await reapAll(service);
+      await expectBalanced(service, id);
+      expect(await objectsOf(service, id)).toEqual([]);
+    });
+  }
+}
+
+async function unfinishedIn({ buckets, dataDir }: PakhusOnStore): Promise<number> {
+  return buckets ? buckets.unfinishedUploads() : (await readdir(join(dataDir, 'objects', 'tmp'))).length;
+}
+
+async function beginUnfinished({ buckets, dataDir }: PakhusOnStore): Promise<void> {
+  if (!buckets) {
+    await writeFile(join(dataDir, 'objects', 'tmp', 'left'), 'half');
+    return;
+  }
+  const object = { Bucket: buckets.bucket, Key: `${randomUUID()}/${randomUUID()}` };
+  const { UploadId } = await buckets.sdk.send(new CreateMultipartUploadCommand(object));
+  const part = { ...object, UploadId, PartNumber: 1, Body: Buffer.from('half') };
+  await buckets.sdk.send(new UploadPartCommand(part));
+}

@@ -1,0 +1,125 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const inServer = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/**
+ * Where a statement names a tenant's table without its project, each with the reason why it may: the declaration,
+ * and the tables, once for every such mention. Whoever adds one makes a visible diff.
+ */
+const exceptions: Readonly<Record<string, string>> = {
+  'app.ts warnOfMissingObjects: files': 'asks at the start whether there is any file at all',
+  'files.copy.sql.ts findCopied: files, compression_jobs': 'the objects of every project are copied',
+  'files.copy.sql.ts listToCopy: files, compression_jobs': 'the objects of every project are copied',
+  'credentials.sql.ts findKey: api_keys, integrations':
+    'the hash of the key tells the project, and a foreign key ties a key to an integration of its own',
+  'credentials.sql.ts findKeyCors: api_keys': 'the hash of the key tells the project',
+  'credentials.sql.ts findSpaceToken: users': 'a foreign key ties a space to a user of its own project',
+  'credentials.sql.ts withSubjects: plans': 'a foreign key ties a user to a plan of its own project',
+  'files.sql.ts claimAbandoned: files': 'asks of one object whether its own file, by its id, owns it',
+  'files.sql.ts claimExposed: files': 'the mover serves every project',
+  'files.sql.ts foundFiles: files':
+    'what is found by its space or user alone is then held against project and owner',
+  'files.sql.ts listChildFolders: files':
+    'what is found by its space or user alone is then held against project and owner',
+  'files.sql.ts listExposed: files': 'the mover serves every project',
+  'files.sql.ts listOwned: files': 'the reaper serves every project: keys are checked against all of them',
+  'files.sql.ts listUnshown: files': 'the mover serves every project',
+  'files.sql.ts releaseOwned: files': 'the reaper again: it lets go of what a file owns',
+  'spaces.sql.ts findSpaceForLogin: users': 'a foreign key ties a space to a user of its own project',
+  'stats.sql.ts deleteEmptyTotals: stat_totals': 'folding serves every project',
+  'stats.sql.ts deleteOldDays: daily_stats, daily_stats': 'old days of every project go',
+  'stats.sql.ts foldDeltas: stat_deltas, stat_deltas': 'folding serves every project',
+  'stats.sql.ts listInstallationTotals: stat_totals, stat_deltas':
+    'the sum over every project, for the admin',
+  'stats.sql.ts sumOfInstallation: daily_stats': 'the sum over every project, for the admin',
+};
+
+/** Those whose every row belongs to a project. */
+async function tenantTables(): Promise<string[]> {
+  const schema = await readFile(inServer('db/schema.sql'), 'utf8');
+  const tables = [...schema.matchAll(/^create table (\w+) \(\n(.*?)\n\);/gms)];
+  return tables.flatMap(([, name = '', columns = '']) =>
+    /^ *project_id uuid not null/m.test(columns) ? [name] : [],
+  );
+}
+
+/** The declarations that hold SQL, without comments and quoted text, whose brackets and words would mislead. */
+async function statements(): Promise<{ place: string; text: string }[]> {
+  const names = (await readdir(inServer('src'), { recursive: true })).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+  );
+  const found = [];
+  for (const name of names) {
+    const source = await readFile(inServer(`src/${name}`), 'utf8');
+    const bare = source
+      .replace(/\/\*\*.*?\*\//gs, '')
+      .replace(/^ *\/\/.*$/gm, '')
+      .replace(/'[^'\n]*'/g, "''");
+    for (const declaration of bare.split(/\n(?=(?:export )?(?:const|function|async function) )/)) {
+      const [, what = ''] = /(?:const|function) (\w+)/.exec(declaration) ?? [];
+      if (/sql`/.test(declaration))
+        found.push({ place: `${name.split('/').pop()} ${what}`, text: filledIn(declaration) });
+    }
+  }
+  return found;
+}
+
+/** With the conditions that a declaration has put into a constant of its own. */
+function filledIn(declaration: string): string {
+  const fragments = [...declaration.matchAll(/\bconst (\w+) = sql`([^`]*)`;/g)];
+  return fragments.reduce(
+    (text, [, name, fragment = '']) => text.replaceAll(`\${${name}}`, () => fragment),
+    declaration,
+  );
+}
+
+/**
+ * The rest of the select, update or delete that a mention stands in: up to the end of its bracket, of its template
+ * or to a union, without what stands in brackets of its own. What is said in there is said of other rows.
+ */
+function restOf(text: string): string {
+  let depth = 0;
+  let rest = '';
+  for (const character of text) {
+    if (')}'.includes(character)) depth -= 1;
+    if (depth < 0 || (depth === 0 && character === '`')) break;
+    if (depth === 0) rest += character;
+    if ('({'.includes(character)) depth += 1;
+  }
+  return rest.split(/\bunion\b/)[0] as string;
+}
+
+const noAlias = 'where|set|on|using|join|left|cross|order|group|limit|for|union|returning|select|values';
+
+/**
+ * Whether what follows the mention of a table binds its rows to a project. A row that is inserted has the column; of
+ * any other the column is compared, by the table's alias where it has one. Only on the left of the comparison: in
+ * `f.project_id = j.project_id` it is f that is bound, and j has to be bound somewhere else.
+ */
+function namesProject(verb: string, table: string, after: string): boolean {
+  if (verb === 'into') return /^(?: as \w+)?\s*\([^)]*\bproject_id\b/.test(after);
+  const [, alias] = new RegExp(`^\\s+(?:as\\s+)?(?!(?:${noAlias})\\b)(\\w+)`).exec(after) ?? [];
+  const column = alias === undefined ? `(?:${table}\\.)?project_id` : `${alias}\\.project_id`;
+  return new RegExp(`\\b(?:where|and|on)\\s+${column} = `).test(restOf(after));
+}
+
+test('every mention of a table of tenants is bound to a project, but for the exceptions listed here', async () => {
+  const tables = await tenantTables();
+  expect(tables).toContain('stat_deltas');
+  expect(tables.length).toBeGreaterThanOrEqual(10);
+  const mention = new RegExp(`\\b(from|join|into|update|using)\\s+(${tables.join('|')})\\b`, 'g');
+  let mentions = 0;
+  const unbound: string[] = [];
+  for (const { place, text } of await statements()) {
+    const missing: string[] = [];
+    for (const { 0: found, 1: verb = '', 2: table = '', index } of text.matchAll(mention)) {
+      mentions += 1;
+      if (!namesProject(verb, table, text.slice(index + found.length))) missing.push(table);
+    }
+    if (missing.length > 0) unbound.push(`${place}: ${missing.join(', ')}`);
+  }
+  expect(mentions).toBeGreaterThan(80);
+  expect(unbound.sort()).toEqual(Object.keys(exceptions).sort());
+});
