@@ -77,11 +77,11 @@ function storeFileScript(projectId, userIds) {
   const id = 'md5(:n::text)::uuid';
   return `\\set who random(0, ${userIds.length - 1})
 \\set n random(1, 1000000000000)
-insert into doomed_objects (zone, storage_key, file_id, due_at)
-  values ('private', '${projectId}/' || ${id}, ${id}, now() + interval '1 hour');
+insert into objects (project_id, file_id, id, zone, state, held_until)
+  values ('${projectId}', ${id}, ${id}, 'private', 'reserved', now() + interval '1 hour');
 select outcome from store_file(row(${id}, '${projectId}'::uuid, (case :who ${pick} end)::uuid, null::uuid, 'bench.bin',
   10240::bigint, 'application/octet-stream', '${projectId}/' || ${id}, '', '{}'::text[], null::text, '{}'::jsonb,
-  'private', 'private', '\\x00'::bytea, now(), now())::files, 'project', '${projectId}'::uuid, 'bench', '127.0.0.1', 'pgbench');
+  'private', 'private', '\\x00'::bytea, now(), now())::new_file, 'file.upload', 'project', '${projectId}'::uuid, 'bench', '127.0.0.1', 'pgbench');
 `;
 }
 

@@ -34,6 +34,13 @@ alter table api_keys add constraint api_keys_project_id_integration_id_fkey FORE
 CREATE INDEX api_keys_newest ON public.api_keys USING btree (project_id, created_at DESC, id DESC) WHERE (integration_id IS NULL);
 CREATE UNIQUE INDEX api_keys_one_of_integration ON public.api_keys USING btree (integration_id) WHERE (integration_id IS NOT NULL);
 
+create table applied_functions (
+  name text not null,
+  sha256 text not null,
+  applied_at timestamp with time zone not null default now()
+);
+alter table applied_functions add constraint applied_functions_pkey PRIMARY KEY (name);
+
 create table audit_logs (
   id uuid not null default gen_random_uuid(),
   project_id uuid,
@@ -78,12 +85,11 @@ create table compression_jobs (
   alone boolean not null default false,
   deaths_alone integer not null default 0
 );
-alter table compression_jobs add constraint compression_jobs_file_id_fkey FOREIGN KEY (file_id) REFERENCES files(id) ON DELETE CASCADE;
-alter table compression_jobs add constraint compression_jobs_file_id_key UNIQUE (file_id);
-alter table compression_jobs add constraint compression_jobs_pkey PRIMARY KEY (id);
+alter table compression_jobs add constraint compression_jobs_pkey PRIMARY KEY (project_id, id);
+alter table compression_jobs add constraint compression_jobs_project_id_file_id_fkey FOREIGN KEY (project_id, file_id) REFERENCES files(project_id, id) ON DELETE CASCADE;
+alter table compression_jobs add constraint compression_jobs_project_id_file_id_key UNIQUE (project_id, file_id);
 alter table compression_jobs add constraint compression_jobs_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
 alter table compression_jobs add constraint compression_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'done'::text, 'failed'::text])));
-CREATE INDEX compression_jobs_of_project ON public.compression_jobs USING btree (project_id);
 CREATE INDEX compression_jobs_of_status ON public.compression_jobs USING btree (status) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text, 'failed'::text]));
 CREATE INDEX compression_jobs_waiting ON public.compression_jobs USING btree (project_id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE TRIGGER jobs_added_or_gone AFTER INSERT OR DELETE ON public.compression_jobs FOR EACH ROW EXECUTE FUNCTION note_job();
@@ -105,18 +111,6 @@ alter table daily_stats add constraint daily_stats_project_id_fkey FOREIGN KEY (
 CREATE INDEX daily_stats_of_projects ON public.daily_stats USING btree (day) WHERE (subject_id = project_id);
 CREATE INDEX daily_stats_to_purge ON public.daily_stats USING btree (day) WHERE (subject_id <> project_id);
 
-create table doomed_objects (
-  zone text not null,
-  storage_key text not null,
-  file_id uuid not null,
-  due_at timestamp(3) with time zone not null,
-  claimed_until timestamp(3) with time zone,
-  attempts integer not null default 0
-);
-alter table doomed_objects add constraint doomed_objects_pkey PRIMARY KEY (storage_key, zone);
-alter table doomed_objects add constraint doomed_objects_shelf_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
-CREATE INDEX doomed_objects_due ON public.doomed_objects USING btree (due_at);
-
 create table files (
   id uuid not null,
   project_id uuid not null,
@@ -136,13 +130,13 @@ create table files (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now()
 );
-alter table files add constraint files_pkey PRIMARY KEY (id);
+alter table files add constraint files_pkey PRIMARY KEY (project_id, id);
 alter table files add constraint files_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
 alter table files add constraint files_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES users(project_id, id) ON DELETE CASCADE;
 alter table files add constraint files_project_id_user_id_space_id_fkey FOREIGN KEY (project_id, user_id, space_id) REFERENCES spaces(project_id, user_id, id);
-alter table files add constraint files_shelf_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
 alter table files add constraint files_size_check CHECK ((size >= 0));
 alter table files add constraint files_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text])));
+alter table files add constraint files_zone_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
 CREATE INDEX files_newest ON public.files USING btree (project_id, user_id, created_at, id);
 CREATE INDEX files_of_classifier ON public.files USING btree (user_id, classifier, created_at, id) WHERE (classifier IS NOT NULL);
 CREATE INDEX files_of_folder ON public.files USING btree (user_id, translate(folder, '/'::text, ''::text), created_at, id);
@@ -201,6 +195,27 @@ create table migrations (
   applied_at timestamp with time zone not null default now()
 );
 alter table migrations add constraint migrations_pkey PRIMARY KEY (name);
+
+create table objects (
+  project_id uuid not null,
+  file_id uuid not null,
+  id uuid not null,
+  zone text not null,
+  state text not null,
+  holder uuid,
+  held_until timestamp(3) with time zone,
+  late_until timestamp(3) with time zone,
+  attempts integer not null default 0
+);
+alter table objects add constraint objects_held_unless_stored CHECK (
+CASE state
+    WHEN 'stored'::text THEN ((held_until IS NULL) AND (holder IS NULL))
+    ELSE (held_until IS NOT NULL)
+END);
+alter table objects add constraint objects_pkey PRIMARY KEY (project_id, file_id, id, zone);
+alter table objects add constraint objects_state_check CHECK ((state = ANY (ARRAY['reserved'::text, 'writing'::text, 'stored'::text, 'moving'::text, 'rewriting'::text, 'deleting'::text])));
+alter table objects add constraint objects_zone_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
+CREATE INDEX objects_held ON public.objects USING btree (held_until) WHERE (held_until IS NOT NULL);
 
 create table password_resets (
   token_hash bytea not null,
@@ -401,8 +416,8 @@ create type new_file as (
   updated_at timestamp(3) with time zone
 );
 
-CREATE OR REPLACE FUNCTION public.delete_file(project_id uuid, user_id uuid, space_id uuid, file_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
- RETURNS TABLE(storage_key text, zone text)
+CREATE OR REPLACE FUNCTION public.delete_file(project_id uuid, user_id uuid, space_id uuid, file_id uuid, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
+ RETURNS TABLE(zone text)
  LANGUAGE plpgsql
 AS $function$
 #variable_conflict use_column
@@ -411,22 +426,25 @@ declare
 begin
   perform from projects p where p.id = $1 for key share;
   perform from users u where u.project_id = $1 and u.id = $2 for no key update;
-  -- The space before the file: the order of locks.
+  -- The space before the file: see the order of locks in the baseline.
   perform from spaces s where s.project_id = $1
     and s.id = (select f.space_id from files f where f.id = $4 and f.project_id = $1) for no key update;
   delete from files f
     where f.project_id = $1 and f.user_id = $2 and f.id = $4 and ($3 is null or f.space_id = $3)
-    returning f.id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.zone into gone;
+    returning f.id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.zone into gone;
   if not found then return; end if;
   update users u set used_bytes = u.used_bytes - gone.size, file_count = u.file_count - 1
     where u.id = gone.user_id and u.project_id = $1;
   update spaces s set used_bytes = s.used_bytes - gone.size, file_count = s.file_count - 1
     where s.id = gone.space_id and s.project_id = $1;
-  insert into doomed_objects (zone, storage_key, file_id, due_at)
-    values (gone.zone, gone.storage_key, gone.id, now()) on conflict do nothing;
-  perform record_audit($1, $5, $6, $7, $8, $9, 'file.delete', 'file', gone.id::text, gone.user_id,
+  -- A mover or an image worker may still be writing: its object is deleted now, and again when its last request cannot
+  -- arrive any more.
+  update objects o set state = 'deleting', holder = null, held_until = now(),
+      late_until = case when o.state in ('moving', 'rewriting') then o.held_until else o.late_until end
+    where o.project_id = $1 and o.file_id = gone.id and o.state in ('stored', 'moving', 'rewriting');
+  perform record_audit($1, $6, $7, $8, $9, $10, $5, 'file', gone.id::text, gone.user_id,
     jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
-  return query select gone.storage_key, gone.zone;
+  return query select gone.zone;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.files_allowed(max_files bigint)
@@ -515,7 +533,7 @@ begin
   insert into audit_logs
     (project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent, action, resource_type, resource_id, user_id, metadata)
   select f.project_id, e ->> 'actor_type', (e ->> 'actor_id')::uuid, e ->> 'actor_key_id', e ->> 'ip_address',
-    e ->> 'user_agent', 'file.upload', 'file', f.id::text, f.user_id,
+    e ->> 'user_agent', e ->> 'action', 'file', f.id::text, f.user_id,
     jsonb_build_object('new', jsonb_build_object('name', f.name, 'size', f.size, 'mimeType', f.mime_type,
       'folder', f.folder, 'visibility', f.visibility, 'space_id', f.space_id))
   from jsonb_array_elements(batch) e join unnest(stored) f on f.id = (e -> 'file' ->> 'id')::uuid;
@@ -536,7 +554,7 @@ begin
   raise exception 'audit rows are immutable' using errcode = 'restrict_violation';
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.store_file(file new_file, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, OUT outcome text, OUT stored_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.store_file(file new_file, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, OUT outcome text, OUT stored_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -546,10 +564,10 @@ declare
   space_wanted bigint;
   space_limit bigint;
 begin
-  -- Before the user: the file's row will refer to the project, whose deletion goes through its users.
+  -- Before the user, because the file's row refers to the project, and deleting a project locks it before its users.
   perform from projects p where p.id = file.project_id for key share;
-  -- By a statement of its own: one that joins and locks at once looks again at the user alone after it has waited,
-  -- beside the plan that it had found before.
+  -- In a separate statement: one that joins and locks re-reads only the locked row after a wait, and would pair the new
+  -- user with the old plan.
   perform from users u where u.project_id = file.project_id and u.id = file.user_id for no key update;
   select u.active, u.used_bytes + file.size as wanted, u.file_count, p.storage_limit, p.max_files into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
@@ -567,8 +585,9 @@ begin
   if owner.wanted > owner.storage_limit then outcome := 'user limit'; return; end if;
   if space_wanted > space_limit then outcome := 'space limit'; return; end if;
   if owner.file_count >= files_allowed(owner.max_files) then outcome := 'file count'; return; end if;
-  delete from doomed_objects d
-    where d.storage_key = file.storage_key and d.zone = file.zone and d.claimed_until is null;
+  update objects o set state = 'stored', holder = null, held_until = null
+    where o.project_id = file.project_id and o.file_id = file.id and o.id = file.id and o.zone = file.zone
+      and o.state in ('reserved', 'writing');
   if not found then outcome := 'object lost'; return; end if;
 
   update users set used_bytes = owner.wanted, file_count = users.file_count + 1
@@ -583,7 +602,7 @@ begin
       file.storage_key, file.folder, file.tags, file.classifier, file.metadata, file.visibility, file.zone,
       file.sha256, file.created_at, file.updated_at);
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
-    'file.upload', 'file', file.id::text, file.user_id,
+    action, 'file', file.id::text, file.user_id,
     jsonb_build_object('new', jsonb_build_object('name', file.name, 'size', file.size, 'mimeType', file.mime_type,
       'folder', file.folder, 'visibility', file.visibility, 'space_id', file.space_id)));
   outcome := 'stored';
@@ -603,7 +622,7 @@ declare
   free_spaces uuid[];
   free new_file[];
   certain new_file[];
-  kept text[];
+  kept_ids uuid[];
   free_ids uuid[];
   stored_ids uuid[];
   entry record;
@@ -638,13 +657,14 @@ begin
     select f from unnest(free) f join users_with_room u on u.id = f.user_id and u.project_id = f.project_id
     where f.space_id is null
       or exists (select from spaces_with_room s where s.id = f.space_id and s.user_id = f.user_id));
-  with reserved as (
-    delete from doomed_objects d
-    where d.storage_key = any(array(select f.storage_key from unnest(certain) f)) and d.claimed_until is null
-      and (d.storage_key, d.zone) in (select f.storage_key, f.zone from unnest(certain) f)
-    returning d.storage_key)
-  select array_agg(storage_key) into kept from reserved;
-  certain := array(select f from unnest(certain) f where f.storage_key = any(kept));
+  with kept as (
+    update objects o set state = 'stored', holder = null, held_until = null
+    where o.project_id = any(array(select f.project_id from unnest(certain) f))
+      and o.file_id = any(array(select f.id from unnest(certain) f)) and o.id = o.file_id
+      and (o.file_id, o.zone) in (select f.id, f.zone from unnest(certain) f) and o.state in ('reserved', 'writing')
+    returning o.file_id)
+  select array_agg(file_id) into kept_ids from kept;
+  certain := array(select f from unnest(certain) f where f.id = any(kept_ids));
 
   update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
     from (select user_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
@@ -673,8 +693,8 @@ begin
       stored_at := blank.created_at;
     elsif entry.file_id = any(free_ids) then
       select stored.outcome, stored.stored_at into outcome, stored_at
-        from store_file(jsonb_populate_record(blank, entry.value -> 'file'), entry.value ->> 'actor_type',
-          (entry.value ->> 'actor_id')::uuid, entry.value ->> 'actor_key_id', entry.value ->> 'ip_address',
+        from store_file(jsonb_populate_record(blank, entry.value -> 'file'), entry.value ->> 'action',
+          entry.value ->> 'actor_type', (entry.value ->> 'actor_id')::uuid, entry.value ->> 'actor_key_id', entry.value ->> 'ip_address',
           entry.value ->> 'user_agent') stored;
     end if;
     return next;

@@ -10,7 +10,7 @@ import { encryptionKeyOf, type Settings } from './contract/settings.ts';
 import { createTokenSigner } from './contract/token.ts';
 import { ensureAdmin } from './features/accounts/accounts.service.ts';
 import { createAuditQueue } from './features/audit/audit.service.ts';
-import { createReservations } from './features/files/files.reserve.ts';
+import { createReservations } from './features/objects/objects.reserve.ts';
 import { installationOf, startFolding } from './features/stats/stats.fold.ts';
 import { registerGauges } from './features/stats/stats.metrics.ts';
 import { startMetricsServer } from './http/metrics-server.ts';

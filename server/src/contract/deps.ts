@@ -17,7 +17,7 @@ import type { ObjectStore } from '../platform/objects/object-store.ts';
 import type { Passwords } from '../platform/passwords.ts';
 import type { Queue } from '../platform/queue/queue.ts';
 import type { AuditQueue } from './audit.ts';
-import type { Reservations } from './placed-object.ts';
+import type { Reservations } from './object-ref.ts';
 import type { Settings } from './settings.ts';
 import type { TokenSigner } from './token.ts';
 

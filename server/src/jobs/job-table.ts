@@ -2,9 +2,10 @@
 import type { PeriodicTask, QueuedJob } from '../contract/job.ts';
 import { accountPurge, accountReseal, resetRequests } from '../features/accounts/accounts.jobs.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';
-import { mover, reaper } from '../features/files/files.jobs.ts';
+import { mover } from '../features/files/files.jobs.ts';
 import { compression } from '../features/images/images.jobs.ts';
 import { mailSending } from '../features/mail/mail.jobs.ts';
+import { reaper } from '../features/objects/objects.jobs.ts';
 import { statsPurge } from '../features/stats/stats.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 

@@ -75,14 +75,21 @@ async function newFile(project: string, user: string, size: number, space: strin
     visibility: 'private',
   };
   await client.query(
-    `insert into doomed_objects (zone, storage_key, file_id, due_at) values ('private', $1, $2, now() + interval '1 hour')`,
-    [file.storage_key, id],
+    `insert into objects (project_id, file_id, id, zone, state, held_until)
+     values ($1, $2, $2, 'private', 'reserved', now() + interval '1 hour')`,
+    [project, id],
   );
   return file;
 }
 
 const outcomesOf = async (files: readonly NewFile[]): Promise<string[]> =>
   (await run(storeFiles(files.map((file) => ({ file, audit }))))).map((row) => row.outcome);
+const reservedAmong = async (files: readonly NewFile[]): Promise<number> =>
+  (
+    await client.query(`select from objects where state = 'reserved' and file_id = any($1)`, [
+      files.map((file) => file.id),
+    ])
+  ).rows.length;
 const usedBy = async (table: 'users' | 'spaces', id: string) =>
   (
     await client.query(
@@ -106,10 +113,8 @@ test('store_files: a batch of many users and spaces is charged to each of them',
   expect(await usedBy('users', a)).toEqual({ bytes: 100, files: 4 });
   expect(await usedBy('users', b)).toEqual({ bytes: 1_000_000, files: 1 });
   expect(await usedBy('spaces', space)).toEqual({ bytes: 40, files: 2 });
-  const { rows: doomed } = await client.query('select from doomed_objects where storage_key = any($1)', [
-    files.map((file) => file.storage_key),
-  ]);
-  expect(doomed).toEqual([]);
+  const reserved = await reservedAmong(files);
+  expect(reserved).toBe(0);
 });
 
 test('store_files: what does not fit, is switched off, lost or foreign is refused, what is absent is passed over', async () => {
@@ -122,10 +127,8 @@ test('store_files: what does not fit, is switched off, lost or foreign is refuse
   const closed = await newSpace(project, fine, null, false);
   const lost = await newFile(project, fine, 5);
   const claimed = await newFile(project, fine, 5);
-  await client.query('delete from doomed_objects where storage_key = $1', [lost.storage_key]);
-  await client.query('update doomed_objects set claimed_until = now() where storage_key = $1', [
-    claimed.storage_key,
-  ]);
+  await client.query('delete from objects where file_id = $1', [lost.id]);
+  await client.query(`update objects set state = 'deleting' where file_id = $1`, [claimed.id]);
   const files = [
     await newFile(project, small, 60),
     await newFile(project, small, 41),
@@ -162,10 +165,8 @@ test('store_files: what does not fit, is switched off, lost or foreign is refuse
   expect(await usedBy('users', fine)).toEqual({ bytes: 23, files: 2 });
   expect(await usedBy('users', stranger)).toEqual({ bytes: 0, files: 0 });
   expect(await usedBy('spaces', full)).toEqual({ bytes: 16, files: 1 });
-  const { rows: doomed } = await client.query('select from doomed_objects where storage_key = any($1)', [
-    files.map((file) => file.storage_key),
-  ]);
-  expect(doomed).toHaveLength(10);
+  const reserved = await reservedAmong(files);
+  expect(reserved).toBe(9);
 });
 
 test('store_files: who is locked by somebody else is passed over, and holds up nobody', async () => {
@@ -238,25 +239,26 @@ test('listChildFolders: each hop goes through the index of folders, also for a u
   }
 });
 
-test('store_files: a batch costs the same after many objects were doomed at once', async () => {
+test('store_files: a batch costs the same after many objects were added at once', async () => {
   const project = await newProject();
   const user = await newUser(project);
-  await client.query('vacuum analyze doomed_objects');
+  await client.query('vacuum analyze objects');
   for (let time = 0; time < 8; time += 1) await outcomesOf([await newFile(project, user, 1)]);
   await client.query(
-    `insert into doomed_objects (zone, storage_key, file_id, due_at)
-     select 'private', 'x/' || n, gen_random_uuid(), now() from generate_series(1, 50000) n`,
+    `insert into objects (project_id, file_id, id, zone, state)
+     select $1, id, id, 'private', 'stored' from (select gen_random_uuid() as id from generate_series(1, 50000)) made`,
+    [project],
   );
   const scansBefore = await scannedRows();
   await outcomesOf([await newFile(project, user, 1)]);
   expect((await scannedRows()) - scansBefore).toBeLessThan(100);
 });
 
-/** Rows of doomed_objects that were read one after the other, whoever wanted them. */
+/** Rows of objects that were read one after the other, whoever wanted them. */
 async function scannedRows(): Promise<number> {
   await client.query('select pg_stat_force_next_flush()');
   const { rows } = await client.query(
-    `select seq_tup_read::int as rows from pg_stat_all_tables where relname = 'doomed_objects'`,
+    `select seq_tup_read::int as rows from pg_stat_all_tables where relname = 'objects'`,
   );
   return rows[0].rows;
 }

@@ -7,7 +7,7 @@ import { bytesOf, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { picture } from '../support/image-files.ts';
-import { doomedOf, expectBalanced, never, objectsOf, reapAll } from '../support/ledger.ts';
+import { endHolds, expectBalanced, never, objectsOf, reapAll, unsettledOf } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
 import { testS3Server } from '../support/s3-server.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
@@ -64,7 +64,7 @@ describe.skipIf(!server)('a maintenance page in the place of the store', () => {
         service.databaseUrl,
         `select from files where project_id = '${projectId}' and visibility <> zone`,
       );
-      return misplaced.length === 0 && (await doomedOf(service, projectId)) === 0;
+      return misplaced.length === 0 && (await unsettledOf(service, projectId)) === 0;
     });
 
   const uploads: { what: string; size: number; methods: string[]; options?: UploadOptions }[] = [
@@ -113,7 +113,7 @@ describe.skipIf(!server)('a maintenance page in the place of the store', () => {
         proxy.set();
         expect(await objectsOf(service, id)).toContain(`${from}/${file.storageKey}`);
         expect(await readBack(key, at)).toBe(sha256(bytes));
-        await rowsOf(service.databaseUrl, `update doomed_objects set due_at = now() - interval '1 second'`);
+        await endHolds(service);
         await moveAll(id);
         expect(await readBack(key, at)).toBe(sha256(bytes));
         expect(await objectsOf(service, id)).toContain(`${to}/${file.storageKey}`);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const tables = ['files', 'users', 'spaces', 'plans', 'projects', 'doomed_objects', 'compression_jobs'];
+const tables = ['files', 'users', 'spaces', 'plans', 'projects', 'objects', 'compression_jobs'];
 
 test('files: stored, read, changed, listed and deleted as before once a column is added to their tables', async () => {
   const tenant = await createTenant(service.api, await adminSession(service.api));

@@ -128,8 +128,9 @@ test('backup: database first, then objects, under load; what is restored reads b
   expect(extras.length).toBeGreaterThan(0);
   await rowsOf(
     databaseUrl,
-    `insert into doomed_objects (zone, storage_key, file_id, due_at)
-     select split_part(place, '/', 1), substr(place, strpos(place, '/') + 1), split_part(place, '/', 3)::uuid, now()
+    `insert into objects (project_id, file_id, id, zone, state, held_until)
+     select split_part(place, '/', 2)::uuid, split_part(place, '/', 3)::uuid, split_part(place, '/', 3)::uuid,
+       split_part(place, '/', 1), 'deleting', now()
      from unnest('{${extras.join(',')}}'::text[]) place on conflict do nothing`,
   );
   await reapAll(restored);

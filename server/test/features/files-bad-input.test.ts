@@ -507,8 +507,12 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     });
 
     const recordsOf = async (at: Target) =>
-      (await rowsOf(service.databaseUrl, `select 1 from doomed_objects where storage_key like '${at.id}/%'`))
-        .length;
+      (
+        await rowsOf(
+          service.databaseUrl,
+          `select 1 from objects where project_id = '${at.id}' and state <> 'stored'`,
+        )
+      ).length;
   });
 
   test('files.upload: a boundary that occurs in the file with one character more is part of the file', async () => {

@@ -111,7 +111,7 @@ for (const store of stores) {
       // What a mover had begun holds the zone until its lease ends.
       await rowsOf(
         service.databaseUrl,
-        `update doomed_objects set due_at = now() where storage_key = '${file.storageKey}'`,
+        `update objects set held_until = now(), late_until = null where file_id = '${file.id}' and state <> 'stored'`,
       );
       await mover.run(service.pakhus.deps, never);
       const read = (await service.api.get(`${path}/files/${file.id}`, key)).body.file;
@@ -154,12 +154,12 @@ for (const store of stores) {
         proxy.set({ fault: { kind: 'hang' } });
         const reply = await service.api.put(at, key, { visibility: 'public' });
         expect([reply.status, reply.body.file.visibility]).toEqual([200, 'public']);
-        // The record of a copy that was given up is kept for the grace; this one still has its short lease.
+        // A copy that was given up has no holder any more.
         const copies = await rowsOf(
           service.databaseUrl,
-          `select due_at < now() + interval '1 minute' as under_way from doomed_objects where zone = 'public'`,
+          `select state, holder is not null as held from objects where zone = 'public'`,
         );
-        expect(copies, 'the copy is still waited for').toEqual([{ under_way: true }]);
+        expect(copies, 'the copy is still waited for').toEqual([{ state: 'moving', held: true }]);
         proxy.set();
         await until('the file has followed', async () => {
           await mover.run(service.pakhus.deps, never);
@@ -294,7 +294,7 @@ for (const store of stores) {
           await mover.run(service.pakhus.deps, never);
           const left = await rowsOf(
             service.databaseUrl,
-            `select 1 from files where visibility <> zone union all select 1 from doomed_objects`,
+            `select 1 from files where visibility <> zone union all select 1 from objects where state <> 'stored'`,
           );
           return deletes() >= 2 && left.length === 0 && Date.now() > landedAt;
         });

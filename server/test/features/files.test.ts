@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
-import { doomedOf, expectBalanced, objectsOf, reapAll } from '../support/ledger.ts';
+import { expectBalanced, objectsOf, reapAll, unsettledOf } from '../support/ledger.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import {
   adminSession,
@@ -328,7 +328,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         expect((await download(reply)).status).toBe(404);
       }
       expect(await objectsOf(service, own.id)).toEqual([`private/${kept.storageKey}`]);
-      expect(await doomedOf(service, own.id)).toBe(0);
+      expect(await unsettledOf(service, own.id)).toBe(0);
     });
 
     test('files.delete: files:write alone does not delete', async () => {

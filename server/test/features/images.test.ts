@@ -12,7 +12,7 @@ import { repetitions } from '../support/bounds.ts';
 import { rowsOf } from '../support/database.ts';
 import { hostileImages } from '../support/hostile-images.ts';
 import { picture } from '../support/image-files.ts';
-import { expectBalanced, never, reapOn } from '../support/ledger.ts';
+import { expectBalanced, never, reapAll } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus, testSecrets } from '../support/pakhus.ts';
 import { startProcess } from '../support/process.ts';
 import { childrenOf, isGone, until } from '../support/processes.ts';
@@ -290,8 +290,7 @@ test('images: a file that is deleted while it is compressed leaves no object', a
         )
       ).length === 0,
   );
-  await rowsOf(service.databaseUrl, "update doomed_objects set due_at = now() - interval '1 second'");
-  await reapOn(service);
+  await reapAll(service);
   const ids = new Set(uploads.map(({ body }) => body.file_id));
   for await (const key of service.pakhus.deps.objects.list('private'))
     expect(ids.has(key.split('/')[1])).toBe(false);
@@ -361,7 +360,7 @@ test('images: a job whose tries are used up fails only where the original is sti
       const { body: job } = await apart.api.get(`/project/jobs/${jobId}`, key);
       expect(job).toMatchObject(ends);
       // A try that was given up for lost comes back: it has no say any more.
-      const late = await deps.db.query(markDone(projectId, { id: jobId, claim: 0 }, fileId, 'private'));
+      const late = await deps.db.query(markDone(projectId, { id: jobId, claim: 0 }));
       expect(late).toEqual([]);
       expect((await apart.api.get(`/project/jobs/${jobId}`, key)).body).toEqual(job);
     }

@@ -297,7 +297,7 @@ for (const choice of storesFor('instances')) {
       expect(await objects()).toEqual([kept.storageKey]);
       await until(
         'nothing is left to reap',
-        async () => (await rowsOf(databaseUrl, 'select 1 from doomed_objects')).length === 0,
+        async () => (await rowsOf(databaseUrl, "select 1 from objects where state <> 'stored'")).length === 0,
       );
       expect(await wrongCounters({ databaseUrl })).toEqual([]);
     });

@@ -104,14 +104,15 @@ test('metrics: requests are counted and timed by route, method and status, also 
 
 test('metrics: the backlog of the reaper is what is due', async () => {
   const before = samplesOf(await scrape()).get('pakhus_reaper_backlog_objects') ?? 0;
-  const insert = (key: string, due: string) =>
+  const insert = (state: string, heldUntil: string, attempts: number) =>
     onServer(
       service.databaseUrl,
-      `insert into doomed_objects (zone, storage_key, file_id, due_at, claimed_until)
-       values ('private', '${key}', gen_random_uuid(), ${due}, now() + interval '1 hour')`,
+      `insert into objects (project_id, file_id, id, zone, state, held_until, attempts)
+       values (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'private', '${state}', ${heldUntil}, ${attempts})`,
     );
-  await insert('due', 'now()');
-  await insert('later', `now() + interval '1 hour'`);
+  await insert('deleting', `now() + interval '1 hour'`, 1);
+  await insert('writing', `now() + interval '1 hour'`, 0);
+  await insert('stored', 'null', 0);
   expect(samplesOf(await scrape()).get('pakhus_reaper_backlog_objects')).toBe(before + 1);
 });
 

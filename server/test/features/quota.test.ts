@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
-import { doomedOf, expectBalanced, objectsOf, placesOf, reapUntilDone } from '../support/ledger.ts';
+import { expectBalanced, objectsOf, placesOf, reapUntilDone, unsettledOf } from '../support/ledger.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import {
   adminSession,
@@ -249,7 +249,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         expect(interference.status, interference.text).toBe(204);
         await reapUntilDone(service);
         expect(await objectsOf(service, tenant.id)).toEqual([]);
-        expect(await doomedOf(service, tenant.id)).toBe(0);
+        expect(await unsettledOf(service, tenant.id)).toBe(0);
         const left = await rowsOf(
           service.databaseUrl,
           `select 1 from files where project_id = '${tenant.id}'`,

@@ -4,13 +4,14 @@ import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mover, reaper } from '../../src/features/files/files.jobs.ts';
+import { mover } from '../../src/features/files/files.jobs.ts';
 import { moveFile } from '../../src/features/files/files.move.ts';
 import type { FileRow } from '../../src/features/files/files.sql.ts';
+import { reaper } from '../../src/features/objects/objects.jobs.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { inTransaction, isSomebodyWaiting, rowsOf } from '../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { doomedOf, expectBalanced, never, objectsOf, reapAll, reapOn } from '../support/ledger.ts';
+import { expectBalanced, never, objectsOf, reapAll, reapOn, unsettledOf } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
 import { openRawPost } from '../support/raw-client.ts';
 import { testS3Server } from '../support/s3-server.ts';
@@ -46,13 +47,29 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   };
   const sql = <Row>(statement: string) => rowsOf<Row>(service.databaseUrl, statement);
   const objects = () => service.pakhus.deps.objects;
-  /** An object of an upload that never committed, on record since some seconds. */
-  const orphan = async (projectId: string, dueInSeconds: number, zone: 'private' | 'public' = 'private') => {
+  /** A row of the ledger whose hold ends in so many seconds. */
+  const record = (
+    projectId: string,
+    fileId: string,
+    zone: string,
+    state: string,
+    seconds: number,
+    more = '',
+  ) =>
+    sql(`insert into objects (project_id, file_id, id, zone, state, held_until)
+      values ('${projectId}', '${fileId}', '${fileId}', '${zone}', '${state}', now() + interval '${seconds} seconds')
+      on conflict (project_id, file_id, id, zone) do update
+        set state = excluded.state, held_until = excluded.held_until${more}`);
+  /** The object of an upload that never committed. */
+  const orphan = async (
+    projectId: string,
+    heldForSeconds: number,
+    zone: 'private' | 'public' = 'private',
+  ) => {
     const fileId = randomUUID();
     const key = `${projectId}/${fileId}`;
     await objects().put(zone, key, Buffer.from('orphan'), meta);
-    await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
-      values ('${zone}', '${key}', '${fileId}', now() + interval '${dueInSeconds} seconds')`);
+    await record(projectId, fileId, zone, 'writing', heldForSeconds);
     return key;
   };
   const publicFile = async () => {
@@ -63,11 +80,6 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     const { id: fileId, storageKey } = made.body.file;
     return { ...tenant, fileId, storageKey };
   };
-  /** What a writer, or a reaper after so many tries, has left on record for the private zone. */
-  const recordDueIn = (seconds: number, storageKey: string, fileId: string, attempts = 0) =>
-    sql(`insert into doomed_objects (zone, storage_key, file_id, attempts, due_at)
-      values ('private', '${storageKey}', '${fileId}', ${attempts}, now() + interval '${seconds} seconds')
-      on conflict (storage_key, zone) do update set due_at = excluded.due_at`);
   const reapNow = () => reapOn(service);
   const outage = async (work: () => Promise<void>) => {
     if (proxy) {
@@ -84,27 +96,29 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     });
   };
 
-  test('files.move: what a private file has on the public zone goes, also while a worker has it on record', async () => {
-    const { id, key, path } = await tenantWithUser();
-    const { body } = await upload(service.api, key, path, 'private');
-    const { id: fileId, storageKey } = body.file;
-    await objects().put('public', storageKey, Buffer.from('exposed'), meta);
-    await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
-      values ('public', '${storageKey}', '${fileId}', now() + interval '1 hour')`);
+  test('files.move: a late write to the public zone does not expose a private file again', async () => {
+    const { id, key, path, fileId, storageKey } = await publicFile();
+    await record(id, fileId, 'public', 'rewriting', 3_600, `, holder = '${randomUUID()}'`);
+    await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
+    const lingering = () =>
+      sql(`select from objects where file_id = '${fileId}' and state = 'deleting' and holder is null
+        and late_until > now() + interval '50 minutes'`);
+    await until('the public object is deleted', async () => (await lingering()).length === 1);
+    expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
+    // What the worker sent before it lost its hold arrives only now.
+    await objects().put('public', storageKey, Buffer.from('late'), meta);
+    const lookAgain = () =>
+      sql(`update objects set held_until = now() where file_id = '${fileId}' and state = 'deleting'`);
+    await lookAgain();
     await outage(async () => {
       await expect(mover.run(service.pakhus.deps, never)).resolves.toBeUndefined();
     });
+    await lookAgain();
     await mover.run(service.pakhus.deps, never);
     expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
-    expect(await doomedOf(service, id)).toBe(1);
-    // The record stays for what may be written late, and is free again.
-    await objects().put('public', storageKey, Buffer.from('late'), meta);
-    await mover.run(service.pakhus.deps, never);
-    expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
-    expect(
-      await sql(`select from doomed_objects where file_id = '${fileId}' and claimed_until is null`),
-    ).toHaveLength(1);
-    await sql(`delete from doomed_objects where file_id = '${fileId}'`);
+    expect(await lingering(), 'the row stays while a late write may arrive').toHaveLength(1);
+    await reapAll(service);
+    await expectBalanced(service, id);
   });
 
   test('files.move: whoever read a file before another move does not copy it again', async () => {
@@ -117,50 +131,58 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     expect(await moveFile(service.pakhus.deps, id, asked)).toBe(false);
     const { body } = await service.api.get(`${path}/files/${fileId}`, key);
     expect(await (await fetch(body.file.url)).text()).toBe('written since');
-    expect(await doomedOf(service, id)).toBe(0);
+    expect(await unsettledOf(service, id)).toBe(0);
     await objects().delete('public', storageKey);
   });
 
-  test('files.move: a zone that the reaper failed to clear is taken again, once its last try cannot arrive', async () => {
+  test('files.move: a zone that the reaper failed to clear is used again once its last request cannot arrive', async () => {
     const { id, key, path, fileId, storageKey } = await publicFile();
-    // After five tries the next one comes in 480 s.
-    const lastTried = (secondsAgo: number) => recordDueIn(480 - secondsAgo, storageKey, fileId, 5);
-    await lastTried(10);
+    const lateFor = (seconds: number) =>
+      record(id, fileId, 'private', 'deleting', 480, `, late_until = now() + interval '${seconds} seconds'`);
+    await lateFor(20);
+    await lateFor(20);
     await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
     await mover.run(service.pakhus.deps, never);
     expect(await objectsOf(service, id)).toEqual([`public/${storageKey}`]);
-    await lastTried(40);
+    await lateFor(-10);
     await mover.run(service.pakhus.deps, never);
     expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
     await expectBalanced(service, id);
   });
 
-  test('files.move: the record that a dead writer has left is no reason to stay public', async () => {
+  test('files.move: a copy that was given up is no reason to stay public, one under way is', async () => {
     const { id, key, path, fileId, storageKey } = await publicFile();
-    await recordDueIn(40, storageKey, fileId);
+    const copy = (holder: string) => record(id, fileId, 'private', 'moving', 3_600, `, holder = ${holder}`);
+    await copy('null');
+    await copy(`'${randomUUID()}'`);
     await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
     expect(await objectsOf(service, id), 'another mover may be at it').toEqual([`public/${storageKey}`]);
-    await recordDueIn(3_600, storageKey, fileId);
+    await copy('null');
     await mover.run(service.pakhus.deps, never);
     expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
     await expectBalanced(service, id);
   });
 
-  test('files.reap: the record of an owned object stays if its file goes at that moment', async () => {
+  test('files.reap: an object whose rewrite ended with its process goes back to its file', async () => {
+    const { id, key, path } = await tenantWithUser();
+    const { id: fileId } = (await upload(service.api, key, path, 'bytes')).body.file;
+    await record(id, fileId, 'private', 'rewriting', 0, `, holder = '${randomUUID()}'`);
+    await reapNow();
+    const read = (await service.api.get(`${path}/files/${fileId}`, key)).body.file;
+    expect(await (await fetch(read.url)).text()).toBe('bytes');
+    await expectBalanced(service, id);
+  });
+
+  test('files.delete: an object that a worker is rewriting goes with its file, and again after the last write', async () => {
     const { id, key, path } = await tenantWithUser();
     const { id: fileId, storageKey } = (await upload(service.api, key, path, 'bytes')).body.file;
-    await recordDueIn(0, storageKey, fileId);
-    await inTransaction(service.databaseUrl, async (query) => {
-      await query(`select from files where id = '${fileId}' for update`);
-      const reaping = reapNow();
-      await until('the reaper waits', () => isSomebodyWaiting(service.databaseUrl));
-      await query(`delete from files where id = '${fileId}'; update users set used_bytes = 0, file_count = 0
-        where project_id = '${id}'; commit`);
-      await reaping;
-    });
-    expect(await doomedOf(service, id)).toBe(1);
-    await sql(`update doomed_objects set claimed_until = now() where file_id = '${fileId}'`);
-    await reapNow();
+    await record(id, fileId, 'private', 'rewriting', 600, `, holder = '${randomUUID()}'`);
+    expect((await service.api.delete(`${path}/files/${fileId}`, key)).status).toBe(204);
+    expect(await objectsOf(service, id)).toEqual([]);
+    await objects().put('private', storageKey, Buffer.from('late'), meta);
+    expect(await unsettledOf(service, id)).toBe(1);
+    await reapAll(service);
+    await expectBalanced(service, id);
     expect(await objectsOf(service, id)).toEqual([]);
   });
 
@@ -172,8 +194,9 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await objects().copy('private', 'public', storageKey);
       await inTransaction(service.databaseUrl, async (query) => {
         await query(`update files set zone = 'public' where id = '${fileId}';
-          insert into doomed_objects (zone, storage_key, file_id, due_at)
-          values ('private', '${storageKey}', '${fileId}', now())`);
+          update objects set state = 'deleting', held_until = now() where file_id = '${fileId}';
+          insert into objects (project_id, file_id, id, zone, state)
+          values ('${id}', '${fileId}', '${fileId}', 'public', 'stored')`);
         const deleting =
           what === 'user'
             ? service.api.delete(path, key)
@@ -194,7 +217,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     const young = await orphan(id, 60);
     expect(await reapNow()).toBeGreaterThanOrEqual(2);
     expect(await objectsOf(service, id)).toEqual([`private/${young}`]);
-    expect(await doomedOf(service, id)).toBe(1);
+    expect(await unsettledOf(service, id)).toBe(1);
     await reapAll(service);
     await expectBalanced(service, id);
   });
@@ -202,23 +225,18 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   test('files.reap: an object that was never written is simply taken off the list', async () => {
     const { id } = await tenantWithUser();
     const fileId = randomUUID();
-    await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
-      values ('private', '${id}/${fileId}', '${fileId}', now())`);
+    await record(id, fileId, 'private', 'reserved', 0);
     await reapNow();
-    expect(await doomedOf(service, id)).toBe(0);
+    expect(await unsettledOf(service, id)).toBe(0);
   });
 
-  test('files.reap: an object whose row exists is never deleted, even if it is on the list', async () => {
+  test('files.reap: a stored object is never deleted, whatever is settled in the other zone', async () => {
     const { id, key, path } = await tenantWithUser();
     const live = (await upload(service.api, key, path, 'alive')).body.file;
     const shared = (await upload(service.api, key, path, 'alive too', { meta: { visibility: 'public' } }))
       .body.file;
-    for (const [file, zone] of [
-      [live, 'private'],
-      [shared, 'public'],
-    ])
-      await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
-        values ('${zone}', '${file.storageKey}', '${file.id}', now() - interval '1 day')`);
+    await record(id, live.id, 'public', 'moving', 0);
+    await record(id, shared.id, 'private', 'deleting', 0);
     await reapNow();
     await expectBalanced(service, id);
     for (const [file, text] of [
@@ -234,8 +252,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     test('files.reap: where both zones have become one bucket, a record of either spares what a file owns', async () => {
       const { id, key, path } = await tenantWithUser();
       const { file } = (await upload(service.api, key, path, 'kept')).body;
-      await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
-        values ('public', '${file.storageKey}', '${file.id}', now())`);
+      await record(id, file.id, 'public', 'deleting', 0);
       const another = await service.another({ S3_PUBLIC_BUCKET: '' });
       await reapOn(another);
       await another.stop();
@@ -247,8 +264,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     const { id, key, path } = await tenantWithUser();
     const { file } = (await upload(service.api, key, path, 'kept')).body;
     await objects().put('public', file.storageKey, Buffer.from('left'), meta);
-    await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
-      values ('public', '${file.storageKey}', '${file.id}', now())`);
+    await record(id, file.id, 'public', 'deleting', 0);
     await reapNow();
     expect(await objectsOf(service, id)).toEqual([`private/${file.storageKey}`]);
     await expectBalanced(service, id);
@@ -264,7 +280,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         expect((await service.api.delete(`${path}/files/${file.id}`, key)).status).toBe(204);
       expect((await service.api.get(`${path}/storage`, key)).body.storageUsed).toBe(0);
       await reapNow();
-      expect(await doomedOf(service, id)).toBe(5);
+      expect(await unsettledOf(service, id)).toBe(5);
     });
     expect(await objectsOf(service, id)).toHaveLength(5);
     await reapAll(service);
@@ -275,26 +291,26 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     const { id } = await tenantWithUser();
     await orphan(id, -1);
     const stateOf = async () => {
-      const [row] = await sql<{ attempts: number; wait: number; claimed: boolean }>(
-        `select attempts, extract(epoch from due_at - now())::float as wait, claimed_until is not null as claimed
-         from doomed_objects where storage_key like '${id}/%'`,
+      const [row] = await sql<{ attempts: number; wait: number; held: boolean }>(
+        `select attempts, extract(epoch from held_until - now())::float as wait, holder is not null as held
+         from objects where project_id = '${id}'`,
       );
-      return row as { attempts: number; wait: number; claimed: boolean };
+      return row as { attempts: number; wait: number; held: boolean };
     };
     const waits: number[] = [];
     await outage(async () => {
       for (let attempt = 1; attempt <= 3; attempt += 1) {
         await reapNow();
         const state = await stateOf();
-        expect(state).toMatchObject({ attempts: attempt, claimed: false });
+        expect(state).toMatchObject({ attempts: attempt, held: false });
         expect(state.wait).toBeGreaterThan(0);
         waits.push(state.wait);
         // Not due: a further look does nothing.
         await reapNow();
         expect((await stateOf()).attempts).toBe(attempt);
-        await sql(`update doomed_objects set due_at = now() where storage_key like '${id}/%'`);
+        await sql(`update objects set held_until = now() where project_id = '${id}'`);
       }
-      await sql(`update doomed_objects set attempts = 1000 where storage_key like '${id}/%'`);
+      await sql(`update objects set attempts = 1000 where project_id = '${id}'`);
       await reapNow();
       expect((await stateOf()).wait).toBeLessThanOrEqual(6 * 3600);
     });
@@ -309,8 +325,9 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     const fileIds = Array.from({ length: 1200 }, () => randomUUID());
     for (const fileId of fileIds.slice(0, 30))
       await objects().put('private', `${id}/${fileId}`, Buffer.from('x'), meta);
-    await sql(`insert into doomed_objects (zone, storage_key, file_id, due_at)
-      select 'private', '${id}/' || f, f::uuid, now() - interval '1 second' from unnest(array['${fileIds.join("','")}']) f`);
+    await sql(`insert into objects (project_id, file_id, id, zone, state, held_until)
+      select '${id}', f::uuid, f::uuid, 'private', 'writing', now() - interval '1 second'
+      from unnest(array['${fileIds.join("','")}']) f`);
     const another = await service.another();
     const reaped = await Promise.all([reapNow(), reapOn(another), reapNow()]);
     await another.stop();
@@ -318,17 +335,16 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.reap: what a reaper had claimed when it died is taken over when the claim ends', async () => {
+  test('files.reap: what a reaper held when it died is taken over when its hold has passed', async () => {
     const { id } = await tenantWithUser();
     await orphan(id, -10);
-    const claim = (interval: string) =>
-      sql(
-        `update doomed_objects set claimed_until = now() + interval '${interval}' where storage_key like '${id}/%'`,
-      );
-    await claim('10 minutes');
+    const hold = (interval: string) =>
+      sql(`update objects set state = 'deleting', holder = '${randomUUID()}', held_until = now() + interval '${interval}'
+        where project_id = '${id}'`);
+    await hold('10 minutes');
     await reapNow();
     expect(await objectsOf(service, id)).toHaveLength(1);
-    await claim('-1 second');
+    await hold('-1 second');
     await reapNow();
     await expectBalanced(service, id);
   });
@@ -375,10 +391,8 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       headers: [`Content-Type: ${contentTypeOf()}`, `Content-Length: ${form.length}`],
     });
     await client.write(form.subarray(0, 2 << 20));
-    await until('the upload is on record', async () => (await doomedOf(service, id)) === 1);
-    await sql(
-      `update doomed_objects set due_at = now() - interval '1 second' where storage_key like '${id}/%'`,
-    );
+    await until('the upload is on record', async () => (await unsettledOf(service, id)) === 1);
+    await sql(`update objects set held_until = now() - interval '1 second' where project_id = '${id}'`);
     await reapNow();
     await client.write(form.subarray(2 << 20));
     const reply = await client.reply();
@@ -414,7 +428,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       const reply = await upload(service.api, key, path, bytesOf(1000));
       proxy?.set();
       expect(reply.status).toBe(503);
-      expect(await doomedOf(service, id)).toBe(1);
+      expect(await unsettledOf(service, id)).toBe(1);
       await reapAll(service);
       await expectBalanced(service, id);
       expect(await objectsOf(service, id)).toEqual([]);

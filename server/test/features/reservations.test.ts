@@ -2,7 +2,7 @@
 // never twice the same, and not for longer than they are of use.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf } from '../support/bytes.ts';
-import { doomedOf, expectBalanced } from '../support/ledger.ts';
+import { expectBalanced, unsettledOf } from '../support/ledger.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import { adminSession, createTenant, createUser, type Tenant } from '../support/tenants.ts';
 import { upload } from '../support/uploads.ts';
@@ -28,14 +28,14 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     const at = await tenantWithUser();
     for (let nth = 0; nth < 5; nth += 1) {
       expect((await upload(service.api, at.key, at.path, bytesOf(1000, nth))).status).toBe(201);
-      expect(await doomedOf(service, at.id)).toBe(0);
+      expect(await unsettledOf(service, at.id)).toBe(0);
     }
   });
 
   test('files.upload: uploads that arrive together have names ahead, which are taken back when they end', async () => {
     const at = await tenantWithUser();
     const replies = [...(await burst(service, at)), ...(await burst(service, at))];
-    const ahead = await doomedOf(service, at.id);
+    const ahead = await unsettledOf(service, at.id);
     expect(ahead).toBeGreaterThan(0);
     expect(ahead).toBeLessThanOrEqual(64);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
@@ -47,7 +47,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, at.id);
     // After a rest it begins anew.
     expect((await upload(service.api, at.key, at.path, 'after')).status).toBe(201);
-    expect(await doomedOf(service, at.id)).toBe(0);
+    expect(await unsettledOf(service, at.id)).toBe(0);
   });
 
   test('files.upload: a name that was put on record for one project is never one of another', async () => {
@@ -82,9 +82,9 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     const short = await startOn(store);
     const at = await tenantWithUser(short);
     await burst(short, at);
-    expect(await doomedOf(short, at.id)).toBeGreaterThan(0);
+    expect(await unsettledOf(short, at.id)).toBeGreaterThan(0);
     await short.pakhus.stop();
-    expect(await doomedOf(short, at.id)).toBe(0);
+    expect(await unsettledOf(short, at.id)).toBe(0);
     await short.stop();
   });
 }

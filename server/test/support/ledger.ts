@@ -1,6 +1,6 @@
 // Compares what the system of record says with what the store holds: the invariants of every upload and delete.
 import { expect } from 'vitest';
-import { reap } from '../../src/features/files/files.reaper.ts';
+import { reap } from '../../src/features/objects/objects.reaper.ts';
 import { inBackground } from '../../src/platform/db/postgres.ts';
 import { rowsOf } from './database.ts';
 import type { TestPakhus } from './pakhus.ts';
@@ -25,17 +25,24 @@ export async function placesOf({ databaseUrl }: TestPakhus, projectId = ''): Pro
   return rows.map((row) => row.place).sort();
 }
 
-export async function doomedOf({ databaseUrl }: TestPakhus, projectId: string): Promise<number> {
+/** How many objects of a project are not simply stored: somebody holds them, or the reaper will settle them. */
+export async function unsettledOf({ databaseUrl }: TestPakhus, projectId: string): Promise<number> {
   const rows = await rowsOf(
     databaseUrl,
-    `select 1 from doomed_objects where storage_key like '${projectId}/%'`,
+    `select 1 from objects where project_id = '${projectId}' and state <> 'stored'`,
   );
   return rows.length;
 }
 
-/** Makes every doomed object due, as if the grace had passed, and reaps. */
+/** Ends every hold, as if its time and that of every late request had passed. */
+export const endHolds = ({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> =>
+  rowsOf<object>(
+    databaseUrl,
+    `update objects set held_until = now() - interval '1 second', late_until = null where state <> 'stored'`,
+  );
+
 export async function reapAll(service: TestPakhus): Promise<void> {
-  await rowsOf(service.databaseUrl, `update doomed_objects set due_at = now() - interval '1 second'`);
+  await endHolds(service);
   await reapOn(service);
 }
 
@@ -45,9 +52,11 @@ export const reapOn = ({ pakhus: { deps } }: TestPakhus): Promise<number> =>
 
 /** The same until nothing is left: what a busy store did not delete in time is tried again at once. */
 export async function reapUntilDone(service: TestPakhus): Promise<void> {
-  await until('nothing is doomed', async () => {
+  await until('every object is settled', async () => {
     await reapAll(service);
-    return (await rowsOf(service.databaseUrl, 'select from doomed_objects limit 1')).length === 0;
+    return (
+      (await rowsOf(service.databaseUrl, "select from objects where state <> 'stored' limit 1")).length === 0
+    );
   });
 }
 
@@ -65,11 +74,25 @@ export function wrongCounters({ databaseUrl }: { readonly databaseUrl: string })
   );
 }
 
+/** Files without a stored object, and stored objects without a file, as `zone/key`. */
+export async function wrongOwners({ databaseUrl }: { readonly databaseUrl: string }): Promise<string[]> {
+  const rows = await rowsOf<{ place: string }>(
+    databaseUrl,
+    `select coalesce(f.zone || '/' || f.storage_key, o.zone || '/' || o.project_id || '/' || o.id) as place
+     from files f full join (select * from objects where state = 'stored') o
+       on o.project_id = f.project_id and o.file_id = f.id and o.id = f.id and o.zone = f.zone
+     where f.id is null or o.id is null`,
+  );
+  return rows.map((row) => row.place);
+}
+
 /** Rows, objects and counters agree, and nothing is left to reap: what a busy store still removes is awaited. */
 export async function expectBalanced(service: TestPakhus, projectId: string): Promise<void> {
-  await until('no doomed object', async () => (await doomedOf(service, projectId)) === 0);
+  await until('every object is settled', async () => (await unsettledOf(service, projectId)) === 0);
   expect(await objectsOf(service, projectId), 'objects in the store against rows').toEqual(
     await placesOf(service, projectId),
   );
+  const wrong = (await wrongOwners(service)).filter((place) => place.includes(projectId));
+  expect(wrong, 'files and stored objects that do not belong together').toEqual([]);
   expect(await wrongCounters(service), 'counters that are not the sum').toEqual([]);
 }

@@ -1,21 +1,23 @@
-// The commit of an upload: the file's row, the bytes charged, and its object taken off the doomed.
+// The commit of an upload: the file's row, the bytes charged, and its object marked as stored.
 //
 // Uploads that end together share one transaction, and with it the wait for the database's disk. None of them
 // waits for somebody else's lock there: whose user is locked is passed over, and waits in a transaction of its own.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
+import type { ObjectRef } from '../../contract/object-ref.ts';
 import { mayWait } from '../../contract/project-work.ts';
 import { batched } from '../../kernel/async/batch.ts';
 import { onceFor } from '../../kernel/async/once-for.ts';
 import { waitAtMost } from '../../kernel/async/time-limit.ts';
 import { isOutcomeUnknown, isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
+import { fenceUploads } from '../objects/objects.service.ts';
 import {
+  findOutcomes,
   type NewFile,
   type SettledRow,
   type StoreOutcome,
-  settleFiles,
   storeFile,
   storeFiles,
 } from './files.sql.ts';
@@ -119,7 +121,7 @@ async function settle(deps: Deps, files: readonly NewFile[]): Promise<Map<string
   const ask = async () => {
     let open = files;
     for (; open.length > 0 && Date.now() < giveUpAt; await delay(settleAgainMs)) {
-      const rows = await deps.db.query<SettledRow>(settleFiles(open)).catch(() => []);
+      const rows = await findSettled(deps, open).catch(() => []);
       for (const { id, outcome, stored_at } of rows)
         if (outcome !== 'unknown') results.set(id, { outcome, stored_at: stored_at ?? '' });
       open = open.filter(({ id }) => !results.has(id));
@@ -128,6 +130,19 @@ async function settle(deps: Deps, files: readonly NewFile[]): Promise<Map<string
   await waitAtMost(settleMsMax, ask());
   return results;
 }
+
+/** Fences first: once a commit has lost its object, its outcome cannot change any more. */
+async function findSettled(deps: Deps, files: readonly NewFile[]): Promise<SettledRow[]> {
+  await fenceUploads(deps, files.map(toRef));
+  return deps.db.query<SettledRow>(findOutcomes(files));
+}
+
+const toRef = ({ project_id, id, zone }: NewFile): ObjectRef => ({
+  projectId: project_id,
+  fileId: id,
+  id,
+  zone,
+});
 
 /** Says of a commit whose outcome is unknown which file to look for. */
 export const namingFile = <Result>({ id }: NewFile, commit: Promise<Result>): Promise<Result> =>

@@ -1,107 +1,69 @@
-// Takes an object to the zone of its file's visibility. The copy is on record as doomed until the file has
-// been moved over to it, and what the file leaves behind is doomed in the same statement: a crash at any moment
-// leaves one owned object, and at most one other that the reaper knows of. A zone is written by a move or
-// cleared by a removal, never both at once: a late removal would take a file that has come back.
+// Moves an object to the zone of its file's visibility: copies it, hands the copy to the file and deletes what is left in
+// the other zone. A crash at any point leaves the file with one object, and at most one other for the reaper.
 import type { Deps } from '../../contract/deps.ts';
-import type { PlacedObject } from '../../contract/placed-object.ts';
-import { whileRenewed } from '../../kernel/async/lease.ts';
-import type { Zone } from '../../platform/objects/object-store.ts';
-import { isCompressed, waitForRemoval } from './files.objects.ts';
-import { deleteOrphans } from './files.reaper.ts';
-import {
-  claimAbandoned,
-  claimExposed,
-  deleteClaimed,
-  extendClaim,
-  type FileRow,
-  holdFile,
-  insertDoomedCopy,
-  listExposed,
-  listUnshown,
-  markMoved,
-  otherZone,
-  postponeClaimed,
-  postponeDoomed,
-  releaseExposed,
-} from './files.sql.ts';
+import type { HeldObject } from '../../contract/object-ref.ts';
+import { newId } from '../../kernel/id.ts';
+import { whileHeld } from '../objects/objects.hold.ts';
+import { toStorageKey } from '../objects/objects.key.ts';
+import { removeAbandoned, removeLeftBehind } from '../objects/objects.remove.ts';
+import { beginMove, completeMove, otherZone, releaseFailedMove } from '../objects/objects.service.ts';
+import { isCompressed } from './files.objects.ts';
+import { type FileRow, listExposed, listUnshown, lockMisplaced, setZone } from './files.sql.ts';
 
-const leaseSeconds = 45;
-const claimSeconds = 30;
-const exposedSeconds = 120;
+const holdSeconds = 45;
 const batchMax = 100;
 
-/** False when somebody else is at it, or the file has changed its mind or its bytes meanwhile. */
+/** False when another mover is at it, or the file has changed its visibility or its bytes meanwhile. */
 export async function moveFile(deps: Deps, projectId: string, file: FileRow): Promise<boolean> {
   const to = file.visibility;
-  const key = file.storage_key;
-  const [reserved] = await deps.db.query(insertDoomedCopy(projectId, to, file.id, leaseSeconds));
-  if (!reserved) return false;
-  const postpone = (seconds: number) => deps.db.query(postponeDoomed(key, to, seconds));
+  const object: HeldObject = { projectId, fileId: file.id, id: file.id, zone: to, holder: newId() };
+  if (!(await startMove(deps, object))) return false;
   try {
-    await whileRenewed(
-      leaseSeconds,
-      () => postpone(leaseSeconds),
-      () => deps.objects.copy(otherZone(to), to, key),
+    await whileHeld(deps, object, holdSeconds, () =>
+      deps.objects.copy(otherZone(to), to, toStorageKey(object)),
     );
   } catch (error) {
-    // It may still land: its record outlasts that, and keeps no other move from trying.
-    await postpone(deps.settings.REAPER_GRACE_SECONDS);
+    await releaseFailedMove(deps, object);
     throw error;
   }
-  const moved = await deps.db.transaction(async (tx) => {
-    await tx.query(holdFile(projectId, file.id));
-    return tx.query(markMoved(projectId, file.id, to, isCompressed(file), claimSeconds));
-  });
-  if (moved.length === 0) {
-    await abandonObject(deps, { zone: to, key, fileId: file.id });
+  if (!(await finishMove(deps, object, isCompressed(file)))) {
+    await removeAbandoned(deps, object);
     return false;
   }
-  await waitForRemoval(removeLeftBehind(deps, otherZone(to), key));
+  await removeLeftBehind(deps, object);
   return true;
 }
 
-/** Takes back an object that was written for a file which has meanwhile gone, or gone elsewhere. */
-export async function abandonObject(deps: Deps, { zone, key, fileId }: PlacedObject): Promise<void> {
-  const [claimed] = await deps.db.query(claimAbandoned(zone, key, fileId, claimSeconds));
-  if (claimed) await removeLeftBehind(deps, zone, key);
+interface MisplacedRow {
+  readonly compressed: boolean | null;
 }
 
-/** Holds the claim as long as the removal lasts. */
-async function removeLeftBehind(deps: Deps, zone: Zone, key: string): Promise<void> {
-  const remove = async () => {
-    await deps.objects.delete(zone, key);
-    await deps.db.query(deleteClaimed(zone, [key]));
-  };
-  try {
-    await whileRenewed(claimSeconds, () => deps.db.query(extendClaim(key, zone, claimSeconds)), remove);
-  } catch (error) {
-    deps.log.warn({ err: error, key }, 'an object was left to the reaper');
-    await deps.db.query(postponeClaimed(zone, [key])).catch(() => undefined);
-  }
-}
+const startMove = (deps: Deps, object: HeldObject): Promise<boolean> =>
+  deps.db.transaction(async (tx) => {
+    const [file] = await tx.query<MisplacedRow>(lockMisplaced(object.projectId, object.fileId, object.zone));
+    return file !== undefined && beginMove(tx, object, holdSeconds);
+  });
 
-/**
- * Takes from the public zone what a private file has there, whoever holds the record of it: an address that was
- * closed must not open again because an image was in the works.
- */
-export async function clearExposed(deps: Deps): Promise<void> {
-  if (!deps.objects.separatesPublic) return;
-  const rows = await deps.db.query<{ storage_key: string }>(claimExposed(exposedSeconds));
-  if (rows.length === 0) return;
-  const keys = rows.map((row) => row.storage_key);
-  await deleteOrphans(deps, 'public', keys);
-  await deps.db.query(releaseExposed(keys));
-}
+/** The copy must be of the bytes that the file has now: it may have been compressed since. */
+const finishMove = (deps: Deps, object: HeldObject, wasCompressed: boolean): Promise<boolean> =>
+  deps.db.transaction(async (tx) => {
+    const { projectId, fileId, zone } = object;
+    const [file] = await tx.query<MisplacedRow>(lockMisplaced(projectId, fileId, zone));
+    if (!file || (file.compressed ?? false) !== wasCompressed) return false;
+    if (!(await completeMove(tx, object))) return false;
+    await tx.query(setZone(projectId, fileId, zone));
+    return true;
+  });
 
 const noId = '00000000-0000-0000-0000-000000000000';
 
-/** Moves what a crash or an outage has left on the wrong zone; resolves to how many. */
+/** Moves what a crash or an outage has left in the wrong zone; resolves to the number of moved files. */
 export async function moveMisplaced(deps: Deps, signal: AbortSignal): Promise<number> {
   if (!deps.objects.separatesPublic) return 0;
   return (await moveEach(deps, listExposed, signal)) + (await moveEach(deps, listUnshown, signal));
 }
 
-/** Batch after batch: what cannot be moved now does not stand in the way of what comes behind it. */
+/** Batch after batch: a file that cannot be moved now does not block those behind it. */
 async function moveEach(deps: Deps, list: typeof listUnshown, signal: AbortSignal): Promise<number> {
   let moved = 0;
   let after = noId;
@@ -109,7 +71,7 @@ async function moveEach(deps: Deps, list: typeof listUnshown, signal: AbortSigna
     const rows = await deps.db.query<FileRow & { project_id: string }>(list(after, batchMax));
     for (const row of rows) {
       if (signal.aborted) break;
-      if (await isMoved(deps, row.project_id, row)) moved += 1;
+      if (await tryToMove(deps, row.project_id, row)) moved += 1;
       after = row.id;
     }
     if (rows.length < batchMax) break;
@@ -117,8 +79,8 @@ async function moveEach(deps: Deps, list: typeof listUnshown, signal: AbortSigna
   return moved;
 }
 
-const isMoved = (deps: Deps, projectId: string, file: FileRow): Promise<boolean> =>
+const tryToMove = (deps: Deps, projectId: string, file: FileRow): Promise<boolean> =>
   moveFile(deps, projectId, file).catch((error: unknown) => {
-    deps.log.warn({ err: error, file_id: file.id }, 'a file could not be moved; it will be tried again');
+    deps.log.warn({ err: error, file_id: file.id }, 'a file could not be moved: retrying later');
     return false;
   });

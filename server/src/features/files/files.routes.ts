@@ -5,9 +5,10 @@ import { Serialized } from '../../contract/serialized.ts';
 import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readTypeFilter } from '../../kernel/media/media-type.ts';
+import { toStorageKey } from '../objects/objects.key.ts';
 import { commitTogether } from './files.commit.ts';
 import { folderOf, tagsAsked } from './files.meta.ts';
-import { storageKeyOf, urlOf } from './files.objects.ts';
+import { urlOf } from './files.objects.ts';
 import { serveObject } from './files.serve.ts';
 import {
   changeFile,
@@ -247,6 +248,6 @@ export const fileRoutes = [
       ],
     },
     async ({ deps, params: { projectId, fileId }, call }) =>
-      serveObject(deps, storageKeyOf(projectId, fileId), call),
+      serveObject(deps, toStorageKey({ projectId, id: fileId }), call),
   ),
 ];

@@ -15,24 +15,29 @@ import { quoted } from '../../kernel/text/json.ts';
 import { isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import type { Database, Transaction } from '../../platform/db/postgres.ts';
 import { noSql, type Sql } from '../../platform/db/sql.ts';
+import type { Zone } from '../../platform/objects/object-store.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { removeDropped } from '../objects/objects.remove.ts';
+import { dropObjects } from '../objects/objects.service.ts';
 import { countFor } from '../stats/stats.count.ts';
 import { valuesOf } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
-import { removeObjectSoon, zoneFor } from './files.objects.ts';
+import { zoneFor } from './files.objects.ts';
 import {
   deleteFile,
   type FileFilter,
   type FilePage,
   type FileRow,
+  filesOfProject,
+  filesOfUser,
   findDeletion,
   findFiles,
-  insertDoomedOfProject,
-  insertDoomedOfUser,
   isSearch,
   listChildFolders,
   listFiles,
   lockFile,
+  lockFileInZone,
+  lockFiles,
   type ReadRow,
   type SpaceFilter,
   updateFile,
@@ -212,7 +217,8 @@ export async function removeFile(
   const gone = await mayWait(deps, actor.projectId, () => deleteSurely(deps, statement, find));
   if (!gone) throw fileNotFound();
   countFor(deps, actor, userId, { deletes: 1 });
-  if (gone.place) await removeObjectSoon(deps, gone.place.zone, gone.place.storage_key);
+  if (gone.zone)
+    await removeDropped(deps, { projectId: actor.projectId, fileId, id: fileId, zone: gone.zone });
 }
 
 /** Between this machine's clock and the database's. */
@@ -220,15 +226,15 @@ const clockSkewMs = 10_000;
 const settleMsMax = 2_500;
 
 interface Deleted {
-  /** Not known where the deletion was not confirmed: the reaper finds the object by its record. */
-  readonly place: Pick<FileRow, 'storage_key' | 'zone'> | undefined;
+  /** Null where the deletion was not confirmed: the reaper deletes the object. */
+  readonly zone: Zone | null;
 }
 
 /** Null if there is no such file. */
 async function deleteSurely(deps: Deps, statement: Sql, find: Sql): Promise<Deleted | null> {
   const deleteOnce = async (): Promise<Deleted | null> => {
-    const [place] = await deps.db.query<Pick<FileRow, 'storage_key' | 'zone'>>(statement);
-    return place ? { place } : null;
+    const [deleted] = await deps.db.query<Pick<FileRow, 'zone'>>(statement);
+    return deleted ?? null;
   };
   try {
     return await deleteOnce();
@@ -237,7 +243,7 @@ async function deleteSurely(deps: Deps, statement: Sql, find: Sql): Promise<Dele
     // To delete it again does no harm. If nothing is left to delete, the audit log tells whether this caller did it.
     const again = deleteOnce().then(async (deleted) => {
       if (deleted) return deleted;
-      return (await deps.db.read(find)).length > 0 ? { place: undefined } : null;
+      return (await deps.db.read(find)).length > 0 ? { zone: null } : null;
     });
     const late = delay(settleMsMax, 'late' as const, { ref: false });
     const settled = await Promise.race([again.catch(() => 'late' as const), late]);
@@ -247,11 +253,22 @@ async function deleteSurely(deps: Deps, statement: Sql, find: Sql): Promise<Dele
 }
 
 /** Within the deletion of a user, whose row the caller has locked. */
-export async function doomFilesOfUser(tx: Transaction, projectId: string, userId: string): Promise<void> {
-  await tx.query(insertDoomedOfUser(projectId, userId));
-}
+export const dropFilesOfUser = (tx: Transaction, projectId: string, userId: string): Promise<void> =>
+  dropFiles(tx, filesOfUser(projectId, userId));
 
 /** Within the deletion of a project, whose row the caller has locked against new files. */
-export async function doomFilesOfProject(tx: Transaction, projectId: string): Promise<void> {
-  await tx.query(insertDoomedOfProject(projectId));
+export const dropFilesOfProject = (tx: Transaction, projectId: string): Promise<void> =>
+  dropFiles(tx, filesOfProject(projectId));
+
+async function dropFiles(tx: Transaction, files: Sql): Promise<void> {
+  await tx.query(lockFiles(files));
+  await dropObjects(tx, files);
 }
+
+/** Locks a file whose object is in this zone, until the transaction ends. */
+export const lockInZone = async (
+  tx: Transaction,
+  projectId: string,
+  fileId: string,
+  zone: Zone,
+): Promise<boolean> => (await tx.query(lockFileInZone(projectId, fileId, zone))).length > 0;

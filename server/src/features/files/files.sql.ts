@@ -1,8 +1,7 @@
-// Statements on files and on the objects that no file owns. `store_file`, `store_files` and `delete_file` are
-// functions of the database: each is one statement, and each changes everything or nothing.
+// Statements on files. `store_file`, `store_files` and `delete_file` are functions of the database, in db/functions: each
+// changes files, objects, quotas and the audit log together or not at all.
 import type { AuditStamp } from '../../contract/audit.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../contract/paging.ts';
-import type { PlacedObject } from '../../contract/placed-object.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 import type { JobFacts } from '../images/images.wire.ts';
@@ -35,6 +34,13 @@ export interface FileRow extends FileValues {
 /** A row to be. The database adds the times, and whoever reads it its compression. */
 export interface NewFile extends Omit<FileRow, 'compression' | 'created_at' | 'updated_at'> {
   readonly project_id: string;
+}
+
+/** What became of a commit that was not answered. */
+export interface SettledRow {
+  readonly id: string;
+  readonly outcome: 'stored' | 'not confirmed' | 'unknown';
+  readonly stored_at: string | null;
 }
 
 export type StoreOutcome =
@@ -101,122 +107,14 @@ export interface FilePage {
   readonly last_id: string | null;
 }
 
-/** On record before any byte goes to the store, so that a crash at any moment leaves nothing unknown. */
-export const insertDoomed = (objects: readonly PlacedObject[], graceSeconds: number): Sql => sql`
-  insert into doomed_objects (zone, storage_key, file_id, due_at)
-  select zone, storage_key, file_id, now() + make_interval(secs => ${graceSeconds})
-  from unnest(${objects.map(({ zone }) => zone)}::text[], ${objects.map(({ key }) => key)}::text[],
-    ${objects.map(({ fileId }) => fileId)}::uuid[]) as object(zone, storage_key, file_id)`;
+export const filesOfUser = (projectId: string, userId: string): Sql => sql`
+  select project_id, id from files where project_id = ${projectId} and user_id = ${userId}`;
 
-/**
- * The files are locked: one that is being moved or compressed is waited for, so that what it leaves on record is the
- * object that it has then, and whoever comes after the deletion finds no file.
- */
-export const insertDoomedOfUser = (projectId: string, userId: string): Sql => sql`
-  insert into doomed_objects (zone, storage_key, file_id, due_at)
-  select zone, storage_key, id, now() from files where project_id = ${projectId} and user_id = ${userId} for update
-  on conflict do nothing`;
+export const filesOfProject = (projectId: string): Sql => sql`
+  select project_id, id from files where project_id = ${projectId}`;
 
-export const insertDoomedOfProject = (projectId: string): Sql => sql`
-  insert into doomed_objects (zone, storage_key, file_id, due_at)
-  select zone, storage_key, id, now() from files where project_id = ${projectId} for update
-  on conflict do nothing`;
-
-/** An upload that takes longer than the grace is still no orphan. */
-export const postponeDoomed = (key: string, zone: Zone, graceSeconds: number): Sql => sql`
-  update doomed_objects set due_at = now() + make_interval(secs => ${graceSeconds})
-  where storage_key = ${key} and zone = ${zone} and claimed_until is null`;
-
-/** Whose record is not due: somebody writes the object, and moves the record on as long as that lasts. */
-export const findReserved = (key: string): Sql => sql`
-  select from doomed_objects where storage_key = ${key} and due_at > now() and claimed_until is null`;
-
-/** After the object has gone. What is not due yet has a writer that may still bring it back. */
-export const deleteDoomedIfDue = (key: string, zone: Zone): Sql => sql`
-  delete from doomed_objects
-  where storage_key = ${key} and zone = ${zone} and due_at <= now() and claimed_until is null`;
-
-/** Of our own uploads' objects that have gone again or were never begun: their one writer has ended. */
-export const deleteDoomed = (zone: Zone, keys: readonly string[]): Sql => sql`
-  delete from doomed_objects where zone = ${zone} and storage_key = any(${keys}::text[]) and claimed_until is null`;
-
-export interface DoomedRow {
-  readonly zone: Zone;
-  readonly storage_key: string;
-  readonly file_id: string;
-}
-
-/**
- * Takes what is due, for so long that its deletion must be over by then. From now on no commit counts on these
- * objects, so whether a file owns one cannot change any more.
- */
-export const claimDoomed = (rowsMax: number, claimSeconds: number): Sql => sql`
-  update doomed_objects d set claimed_until = now() + make_interval(secs => ${claimSeconds}), attempts = d.attempts + 1
-  from (select storage_key, zone from doomed_objects
-    where due_at <= now() and (claimed_until is null or claimed_until <= now())
-    order by due_at limit ${rowsMax} for update skip locked) due
-  where d.storage_key = due.storage_key and d.zone = due.zone
-  returning d.zone, d.storage_key, d.file_id`;
-
-/** Of the claimed objects, those that a file owns. Read after the claim, so that no commit can come between. */
-export const listOwned = (zones: readonly Zone[], fileIds: readonly string[]): Sql => sql`
-  select storage_key from files where id = any(${fileIds}::uuid[]) and zone = any(${zones}::text[])`;
-
-/**
- * The record of an object that a file owns is needed no more, unless the file goes at this very moment: whoever
- * deletes it counts on a record that is there.
- */
-export const releaseOwned = (zone: Zone, zones: readonly Zone[], fileIds: readonly string[]): Sql => sql`
-  with owned as (select storage_key from files
-    where id = any(${fileIds}::uuid[]) and zone = any(${zones}::text[]) for key share)
-  delete from doomed_objects d using owned
-  where d.storage_key = owned.storage_key and d.zone = ${zone} and d.claimed_until is not null`;
-
-export const deleteClaimed = (zone: Zone, keys: readonly string[]): Sql => sql`
-  delete from doomed_objects where zone = ${zone} and storage_key = any(${keys}::text[]) and claimed_until is not null`;
-
-/** Another try later: the wait doubles up to six hours, for ever. */
-const backOff = sql`least(interval '6 hours', interval '15 seconds' * power(2, least(doomed_objects.attempts, 12)))`;
-
-export const postponeClaimed = (zone: Zone, keys: readonly string[]): Sql => sql`
-  update doomed_objects set claimed_until = null, due_at = now() + ${backOff}
-  where zone = ${zone} and storage_key = any(${keys}::text[]) and claimed_until is not null`;
-
-/**
- * The copy that a move is about to make, if the file still is to be moved: a row that was read a while ago may be of
- * before another move, and to copy again would undo what has been done to the object since. One mover at a time, and
- * none while the reaper is busy there. Where the reaper has failed, its next try may be hours away: a move waits only
- * until the last one cannot arrive any more. A record that lasts longer than a mover's is of a writer that has ended,
- * unless the file's image is in the works.
- */
-export const insertDoomedCopy = (
-  projectId: string,
-  zone: Zone,
-  fileId: string,
-  leaseSeconds: number,
-): Sql => sql`
-  insert into doomed_objects (zone, storage_key, file_id, due_at)
-  select ${zone}, storage_key, id, now() + make_interval(secs => ${leaseSeconds}) from files
-  where id = ${fileId} and project_id = ${projectId} and visibility = ${zone} and zone <> ${zone} for share
-  on conflict (storage_key, zone) do update set due_at = excluded.due_at, attempts = 0
-    where doomed_objects.claimed_until is null and (doomed_objects.due_at <= now()
-      or doomed_objects.attempts > 0 and doomed_objects.due_at - ${backOff} <= now() - interval '30 seconds'
-      or doomed_objects.attempts = 0 and doomed_objects.due_at > now() + make_interval(secs => ${leaseSeconds})
-        and not exists (select from compression_jobs j
-          where j.file_id = ${fileId} and j.project_id = ${projectId} and j.status = 'processing'))
-  returning storage_key`;
-
-/** An object that is about to be written again is on record, in case its file is deleted meanwhile. */
-export const insertDoomedRewrite = (
-  zone: Zone,
-  key: string,
-  fileId: string,
-  graceSeconds: number,
-): Sql => sql`
-  insert into doomed_objects (zone, storage_key, file_id, due_at)
-  values (${zone}, ${key}, ${fileId}, now() + make_interval(secs => ${graceSeconds}))
-  on conflict (storage_key, zone) do update set due_at = excluded.due_at where doomed_objects.claimed_until is null
-  returning storage_key`;
+/** Locks files for their deletion: a move or a compression ends first, or finds no file. */
+export const lockFiles = (files: Sql): Sql => sql`select count(*) from (${files} for update) locked`;
 
 /** Files that are to be hidden. Of every project: the mover serves them all. From behind the file `after` on. */
 export const listExposed = (after: string, rowsMax: number): Sql => sql`
@@ -228,73 +126,17 @@ export const listUnshown = (after: string, rowsMax: number): Sql => sql`
   select ${columns}, project_id from files
   where visibility <> zone and visibility = 'public' and id > ${after} order by id limit ${rowsMax}`;
 
-/** Until the transaction ends the file is neither moved nor is its image job acknowledged. */
-export const holdFile = (projectId: string, fileId: string): Sql => sql`
-  select from files where id = ${fileId} and project_id = ${projectId} for no key update`;
+/** Locks a file that is to be moved, if it still has this visibility and is not in that zone yet. */
+export const lockMisplaced = (projectId: string, fileId: string, to: Zone): Sql => sql`
+  select ${ofJob(sql`j.status`)} = 'done' as compressed from files
+  where id = ${fileId} and project_id = ${projectId} and visibility = ${to} and zone <> ${to} for no key update`;
 
-/**
- * Takes the copy as the file's object and dooms the one it leaves, if the file still wants to be there and has
- * not been compressed since the copy was made. The one it leaves is claimed for the caller, who deletes it:
- * until then no move brings the file back to that zone. Where a worker is about to write it again, its record
- * stays the worker's.
- */
-export const markMoved = (
-  projectId: string,
-  fileId: string,
-  to: Zone,
-  compressed: boolean,
-  claimSeconds: number,
-): Sql => sql`
-  with reached as (
-    delete from doomed_objects d using files f
-    where f.project_id = ${projectId} and f.id = ${fileId} and f.zone <> ${to} and f.visibility = ${to}
-      and d.storage_key = f.storage_key and d.zone = ${to} and d.claimed_until is null
-      and ${compressed} = exists (select from compression_jobs j
-        where j.file_id = f.id and j.project_id = f.project_id and j.status = 'done')
-    returning d.file_id),
-  moved as (
-    update files set zone = ${to} where id = (select file_id from reached) and project_id = ${projectId}
-    returning storage_key, id),
-  left_behind as (
-    insert into doomed_objects (zone, storage_key, file_id, due_at, claimed_until)
-    select ${otherZone(to)}, storage_key, id, now(), now() + make_interval(secs => ${claimSeconds}) from moved
-    on conflict (storage_key, zone) do nothing)
-  select storage_key from moved`;
+/** Locks a file if its object is in this zone. */
+export const lockFileInZone = (projectId: string, fileId: string, zone: Zone): Sql => sql`
+  select from files where id = ${fileId} and project_id = ${projectId} and zone = ${zone} for no key update`;
 
-/**
- * Claims a written object for removal by the caller, if no file owns it there: once it is claimed, none comes to own
- * it any more. Whoever was suspended for long may have lost its record.
- */
-export const claimAbandoned = (zone: Zone, key: string, fileId: string, claimSeconds: number): Sql => sql`
-  insert into doomed_objects (zone, storage_key, file_id, due_at, claimed_until)
-  select ${zone}, ${key}, ${fileId}::uuid, now(), now() + make_interval(secs => ${claimSeconds})
-  where not exists (select from files f where f.id = ${fileId} and f.storage_key = ${key} and f.zone = ${zone})
-  on conflict (storage_key, zone) do update set claimed_until = excluded.claimed_until
-    where doomed_objects.claimed_until is null
-  returning storage_key`;
-
-/**
- * What private files have on the public zone while a worker's record of it is not due: the worker may be about to
- * write there, or have died. It is claimed so that no move brings a file there meanwhile. Of every project.
- */
-export const claimExposed = (claimSeconds: number): Sql => sql`
-  update doomed_objects d set claimed_until = now() + make_interval(secs => ${claimSeconds})
-  from files f
-  where d.zone = 'public' and d.due_at > now() and (d.claimed_until is null or d.claimed_until <= now())
-    and f.id = d.file_id and f.storage_key = d.storage_key and f.zone = 'private' and f.visibility = 'private'
-  returning d.storage_key`;
-
-/** The record stays: what is written late is found by it. */
-export const releaseExposed = (keys: readonly string[]): Sql => sql`
-  update doomed_objects set claimed_until = null
-  where zone = 'public' and storage_key = any(${keys}::text[]) and due_at > now()`;
-
-/** Whoever deletes a claimed object may take longer than the claim lasts. */
-export const extendClaim = (key: string, zone: Zone, claimSeconds: number): Sql => sql`
-  update doomed_objects set claimed_until = now() + make_interval(secs => ${claimSeconds})
-  where storage_key = ${key} and zone = ${zone} and claimed_until is not null`;
-
-export const otherZone = (zone: Zone): Zone => (zone === 'public' ? 'private' : 'public');
+export const setZone = (projectId: string, fileId: string, zone: Zone): Sql => sql`
+  update files set zone = ${zone} where id = ${fileId} and project_id = ${projectId}`;
 
 export const findSpaceOfUser = (projectId: string, userId: string, spaceId: string): Sql => sql`
   select active from spaces where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId}`;
@@ -319,7 +161,7 @@ export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
   select outcome, stored_at from store_file(
     jsonb_populate_record(null::new_file, ${JSON.stringify(columnsOf(file))}::jsonb
       || jsonb_build_object('created_at', now(), 'updated_at', now())),
-    ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
+    ${audit.action}, ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 
 /** Many in one transaction, each with an outcome of its own; 'passed over' are those that would have to wait. */
 export const storeFiles = (commits: readonly { file: NewFile; audit: AuditStamp }[]): Sql => sql`
@@ -332,42 +174,25 @@ export interface SettledRow {
 }
 
 /**
- * Of files whose commit was not answered: which have a row. The objects of the others are claimed, so that a commit that
- * is still under way can no longer count on them, and are due for the reaper at once. Nothing is waited for: a record
- * that is locked is about to be taken off by just that commit.
+ * Whether files were stored whose commit was not answered, after their objects were fenced. A commit that still holds its
+ * object may succeed: nobody knows yet.
  */
-export const settleFiles = (files: readonly NewFile[]): Sql => sql`
-  with asked as (
-    select * from unnest(${arrayOfIds(files.map(({ id }) => id))}::uuid[],
-      ${arrayOfIds(files.map(({ project_id }) => project_id))}::uuid[],
-      ${files.map(({ storage_key }) => storage_key)}::text[], ${files.map(({ zone }) => zone)}::text[])
-      as asked(id, project_id, storage_key, zone)),
-  stored as (
-    select f.id, f.created_at from files f join asked a on f.id = a.id and f.project_id = a.project_id),
-  recorded as (
-    select d.storage_key, d.zone, d.claimed_until from doomed_objects d
-    join asked a on a.storage_key = d.storage_key and a.zone = d.zone),
-  free as (
-    select d.storage_key, d.zone from doomed_objects d
-    join asked a on a.storage_key = d.storage_key and a.zone = d.zone
-    where d.claimed_until is null and not exists (select from stored s where s.id = a.id)
-    for update of d skip locked),
-  claimed as (
-    update doomed_objects d set claimed_until = now(), due_at = now() from free
-    where d.storage_key = free.storage_key and d.zone = free.zone
-    returning d.storage_key)
-  select a.id, s.created_at as stored_at, case
-      when s.id is not null then 'stored'
-      when exists (select from claimed c where c.storage_key = a.storage_key) then 'not confirmed'
-      when exists (select from recorded r where r.storage_key = a.storage_key and r.claimed_until is null) then 'unknown'
-      else 'not confirmed' end as outcome
-  from asked a left join stored s on s.id = a.id`;
+export const findOutcomes = (files: readonly NewFile[]): Sql => sql`
+  select asked.id, f.created_at as stored_at, case when f.id is not null then 'stored'
+    when o.state in ('reserved', 'writing') then 'unknown' else 'not confirmed' end as outcome
+  from unnest(${arrayOfIds(files.map(({ id }) => id))}::uuid[],
+    ${arrayOfIds(files.map(({ project_id }) => project_id))}::uuid[],
+    ${files.map(({ zone }) => zone)}::text[]) as asked(id, project_id, zone)
+  left join files f on f.project_id = asked.project_id and f.id = asked.id
+  left join objects o on o.project_id = asked.project_id and o.file_id = asked.id and o.id = asked.id
+    and o.zone = asked.zone`;
 
 /** By their names: a release that has added a column must not break the one before it, which still runs. */
 const columnsOf = (file: NewFile) => ({ ...file, sha256: `\\x${file.sha256}` });
 
 const batchEntry = ({ file, audit }: { file: NewFile; audit: AuditStamp }) => ({
   file: columnsOf(file),
+  action: audit.action,
   actor_type: audit.actorType,
   actor_id: audit.actorId,
   actor_key_id: audit.actorKeyId,
@@ -382,8 +207,8 @@ export const deleteFile = (
   fileId: string,
   audit: AuditStamp,
 ): Sql => sql`
-  select storage_key, zone from delete_file(${projectId}, ${userId}, ${spaceId}, ${fileId},
-    ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
+  select zone from delete_file(${projectId}, ${userId}, ${spaceId}, ${fileId},
+    ${audit.action}, ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 
 /** Whether this caller has deleted the file since then. */
 export const findDeletion = (

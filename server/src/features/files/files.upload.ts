@@ -1,7 +1,7 @@
 // One upload, from the first byte of the form to the committed row.
 //
-// Bytes go to the store only after their key is on record as doomed, and the commit that adds the row takes it
-// off again. A crash at any moment leaves an object that the reaper finds, never a row without its object.
+// Bytes go to the store only after their object is reserved in the ledger, and the commit that adds the row marks it as
+// stored. A crash at any point leaves an object that the reaper finds, never a row without its object.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -9,7 +9,7 @@ import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
-import type { PlacedObject } from '../../contract/placed-object.ts';
+import type { HeldObject } from '../../contract/object-ref.ts';
 import type { Subject } from '../../contract/subject.ts';
 import type { Validator } from '../../contract/validation.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
@@ -23,6 +23,9 @@ import {
   type TakeFile,
 } from '../../platform/multipart.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
+import { whileWriting } from '../objects/objects.hold.ts';
+import { toStorageKey } from '../objects/objects.key.ts';
+import { removeRefused, waitForRemoval } from '../objects/objects.remove.ts';
 import { countFor } from '../stats/stats.count.ts';
 import {
   type FileFacts,
@@ -37,13 +40,7 @@ import {
 } from './files.checks.ts';
 import type { CommitResult, NewFile } from './files.commit.ts';
 import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
-import {
-  objectMetaOf,
-  removeRefusedObject,
-  waitForRemoval,
-  whileReserved,
-  zoneFor,
-} from './files.objects.ts';
+import { objectMetaOf, zoneFor } from './files.objects.ts';
 import { bufferedBytesMax, declaredBytes, Passage } from './files.passage.ts';
 import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
 import { type FileRow, type FileValues, findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
@@ -74,7 +71,7 @@ interface Attempt {
   readonly user: Subject;
   readonly passage: Passage;
   /** Whose writing the store has confirmed. */
-  readonly written: Set<PlacedObject>;
+  readonly written: Set<HeldObject>;
   /** Ends it: the client has gone, or something failed. */
   readonly abort: AbortController;
   /** The writing of a large file, while it arrives. */
@@ -132,7 +129,7 @@ async function takingBack<Result>(attempt: Attempt, work: () => Promise<Result>)
     await attempt.streaming.catch(() => undefined);
     // A write that failed may still land: its record stays until the grace has passed.
     if (!attempt.committing)
-      for (const object of attempt.written) await waitForRemoval(removeRefusedObject(attempt.deps, object));
+      for (const object of attempt.written) await waitForRemoval(removeRefused(attempt.deps, object));
     throw error;
   } finally {
     attempt.claim?.release();
@@ -191,7 +188,7 @@ interface Received {
   readonly part: FilePart;
   readonly file: ReceivedFile;
   /** The object of a large file, written while it arrived; null for a small one. */
-  readonly streamed: Promise<PlacedObject | null>;
+  readonly streamed: Promise<HeldObject | null>;
 }
 
 /** Reads the form to its end, or as much of it as is worth reading of a file that is refused anyway. */
@@ -204,7 +201,7 @@ async function receive(
 ): Promise<Received> {
   let part: FilePart | undefined;
   let intake: Intake | undefined;
-  let streamed: Promise<PlacedObject | null> = Promise.resolve(null);
+  let streamed: Promise<HeldObject | null> = Promise.resolve(null);
   const fileBytesMax = Math.min(bytesMax, attempt.room.user);
   const { passage } = attempt;
   const wholeMax = passage.isBuffered ? bufferedBytesMax : wholeBytesMax;
@@ -247,7 +244,7 @@ async function storeWhileArriving(
   types: readonly string[],
   { part, body, head, bytesMin, bytesMax, spaceId }: ArrivingFile,
   lowerLimit: (bytesMax: number) => void,
-): Promise<PlacedObject | null> {
+): Promise<HeldObject | null> {
   const { deps, projectId, user } = attempt;
   const facts = await factsOf(user, types, part, head);
   if (refusedTypeOf(user, types, facts) !== null) return null;
@@ -260,7 +257,7 @@ async function storeWhileArriving(
   await attempt.passage.needPlace();
   // What the form says of visibility may come later: until it is known, the file is private.
   const object = await deps.reservations.newObject(projectId, 'private');
-  await whileReserved(deps, object, () =>
+  await whileWriting(deps, object, () =>
     write(attempt, object, body, facts, signal, Math.min(bytesMax, left)),
   );
   return object;
@@ -307,25 +304,25 @@ function spaceNamedIn(fields: FormFields): string | null {
 
 async function write(
   attempt: Attempt,
-  object: PlacedObject,
+  object: HeldObject,
   body: Readable | Buffer,
   { name, declared }: FileFacts,
   signal?: AbortSignal,
   bytesMax?: number,
 ): Promise<void> {
   const meta = objectMetaOf(name, declared);
-  await attempt.deps.objects.put(object.zone, object.key, body, meta, signal, bytesMax);
+  await attempt.deps.objects.put(object.zone, toStorageKey(object), body, meta, signal, bytesMax);
   attempt.written.add(object);
 }
 
 /** Sees to it that the object is stored, and on the zone of its visibility. */
 async function place(
   attempt: Attempt,
-  arrived: PlacedObject | null,
+  arrived: HeldObject | null,
   file: ReceivedFile,
   facts: FileFacts,
   { visibility }: FileValues,
-): Promise<PlacedObject> {
+): Promise<HeldObject> {
   const { deps, projectId } = attempt;
   const zone = zoneFor(deps.objects, visibility);
   if (arrived?.zone === zone) return arrived;
@@ -336,18 +333,18 @@ async function place(
     return object;
   }
   const object = { ...arrived, zone };
-  await deps.reservations.record(object);
+  await deps.reservations.reserve(object);
   await copyArrived(deps, arrived, zone);
   attempt.written.add(object);
-  await removeRefusedObject(deps, arrived);
+  await removeRefused(deps, arrived);
   attempt.written.delete(arrived);
   return object;
 }
 
 /** An object that has just been stored and is not there is the store's fault, not the caller's. */
-async function copyArrived(deps: Deps, { zone: from, key }: PlacedObject, to: Zone): Promise<void> {
+async function copyArrived(deps: Deps, arrived: HeldObject, to: Zone): Promise<void> {
   try {
-    await deps.objects.copy(from, to, key);
+    await deps.objects.copy(arrived.zone, to, toStorageKey(arrived));
   } catch (error) {
     if (!(error instanceof PakhusError) || error.code !== 'NOT_FOUND') throw error;
     throw outage('storage', 'The object store has lost what it had stored: try again', error);
@@ -375,7 +372,7 @@ const rowOf = (
   values: FileValues,
   facts: FileFacts,
   file: ReceivedFile,
-  object: PlacedObject,
+  object: HeldObject,
 ): NewFile => ({
   id: object.fileId,
   project_id: actor.projectId,
@@ -384,7 +381,7 @@ const rowOf = (
   name: facts.name,
   size: file.size,
   mime_type: facts.declared,
-  storage_key: object.key,
+  storage_key: toStorageKey(object),
   zone: object.zone,
   sha256: file.sha256.toString('hex'),
   // Last, here as above: what follows a spread is added to the object field by field, at 50 times the cost.

@@ -11,11 +11,15 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Deps } from '../../contract/deps.ts';
-import type { PlacedObject } from '../../contract/placed-object.ts';
+import type { HeldObject } from '../../contract/object-ref.ts';
+import { newId } from '../../kernel/id.ts';
 import { ImageFault, ImageRefused, ImageStarved } from '../../platform/images/image-engine.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
-import { abandonObject } from '../files/files.move.ts';
-import { compressedMetaOf, reserveRewrite, whileReserved } from '../files/files.objects.ts';
+import { compressedMetaOf } from '../files/files.objects.ts';
+import { lockInZone } from '../files/files.service.ts';
+import { whileHeld } from '../objects/objects.hold.ts';
+import { removeAbandoned } from '../objects/objects.remove.ts';
+import { beginRewrite, completeRewrite } from '../objects/objects.service.ts';
 import type { CompressionOrder } from './images.service.ts';
 import {
   claimJob,
@@ -71,16 +75,30 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<void> {
   const input = join(folder, 'input');
+  const object = toHeldObject(projectId, job);
   const found = await download(deps, job, input, signal);
   if (found.equals(job.file_sha256)) {
     if (isUsedUp(deps, job)) throw new ImageRefused(lastReasonOf(job));
-    await replaceOriginal(deps, projectId, job, input, join(folder, 'output'), signal);
+    await replaceOriginal(deps, job, object, input, join(folder, 'output'), signal);
   } else if (!job.result_sha256?.equals(found)) throw wrongObject(deps, job);
-  const [done] = await deps.db.query(markDone(projectId, job, job.file_id, job.zone));
-  if (done) return;
-  await abandonObject(deps, objectOf(job));
+  else if (!(await beginRewrite(deps, object))) throw new FileMoved();
+  if (await finish(deps, job, object)) return;
+  await removeAbandoned(deps, object);
   throw new FileMoved();
 }
+
+/**
+ * The file owns its new object, and the job is done. False when the file is gone or in the other zone. The file stays
+ * locked: a move comes either before, or finds the job done.
+ */
+const finish = (deps: Deps, job: WorkRow, object: HeldObject): Promise<boolean> =>
+  deps.db.transaction(async (tx) => {
+    if (!(await lockInZone(tx, object.projectId, job.file_id, job.zone))) return false;
+    if (!(await completeRewrite(tx, object))) return false;
+    const [done] = await tx.query(markDone(object.projectId, job));
+    if (!done) throw new FileMoved();
+    return true;
+  });
 
 /** Whoever answered for the store may have sent something else this time. */
 function wrongObject(deps: Deps, job: WorkRow): ImageRefused | ImageFault {
@@ -95,10 +113,12 @@ class FileMoved extends Error {
   }
 }
 
-const objectOf = ({ zone, storage_key, file_id }: WorkRow): PlacedObject => ({
-  zone,
-  key: storage_key,
+const toHeldObject = (projectId: string, { file_id, zone }: WorkRow): HeldObject => ({
+  projectId,
   fileId: file_id,
+  id: file_id,
+  zone,
+  holder: newId(),
 });
 
 /** Resolves to the sha256 of the object that is there now. */
@@ -117,26 +137,23 @@ async function download(deps: Deps, job: WorkRow, path: string, signal: AbortSig
 
 async function replaceOriginal(
   deps: Deps,
-  projectId: string,
   job: WorkRow,
+  object: HeldObject,
   input: string,
   output: string,
   signal: AbortSignal,
 ): Promise<void> {
+  const { projectId } = object;
   // After a death of unknown cause nothing else is decoded beside it: should it happen again, the cause is known.
   const whenAlone = job.cut_short ? () => deps.db.query(markAlone(projectId, job)) : undefined;
   const image = await deps.images.compress(input, output, job.recipe, signal, whenAlone);
   const result: JobResult = { ...image, sha256: await sha256Of(output) };
-  const object = objectOf(job);
-  if (!(await reserveRewrite(deps, object))) throw new FileMoved();
+  if (!(await beginRewrite(deps, object))) throw new FileMoved();
   const [noted] = await deps.db.query(noteResult(projectId, job, job.zone, result));
-  if (!noted) {
-    await abandonObject(deps, object);
-    throw new FileMoved();
-  }
+  if (!noted) throw new FileMoved();
   const meta = compressedMetaOf(job.file_name, image.format);
-  await whileReserved(deps, object, () =>
-    deps.objects.put(object.zone, object.key, createReadStream(output), meta, signal),
+  await whileHeld(deps, object, deps.settings.REAPER_GRACE_SECONDS, () =>
+    deps.objects.put(object.zone, job.storage_key, createReadStream(output), meta, signal),
   );
 }
 

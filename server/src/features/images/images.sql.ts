@@ -94,22 +94,10 @@ export const noteResult = (projectId: string, at: Try, zone: Zone, result: JobRe
     and f.zone = ${zone}
   returning j.id`;
 
-/**
- * The file owns its new object: done, and off the record, in one step. Nothing when the file is gone or has
- * moved; its row is locked, so that a move either comes before or sees the job done.
- */
-export const markDone = (projectId: string, at: Try, fileId: string, zone: Zone): Sql => sql`
-  with held as (
-    select id, storage_key from files
-    where id = ${fileId} and project_id = ${projectId} and zone = ${zone} for no key update),
-  done as (
-    update compression_jobs j set status = 'done', error = null, updated_at = now()
-    from held f
-    where j.project_id = ${projectId} and ${isAt(at)} and f.id = j.file_id
-    returning j.id, f.storage_key),
-  kept as (delete from doomed_objects d using done where d.storage_key = done.storage_key and d.zone = ${zone}
-    and d.claimed_until is null)
-  select id from done`;
+export const markDone = (projectId: string, at: Try): Sql => sql`
+  update compression_jobs j set status = 'done', error = null, updated_at = now()
+  where j.project_id = ${projectId} and ${isAt(at)}
+  returning j.id`;
 
 /** Where the file is now, and whether its original may have been replaced already. */
 export interface ProgressRow {

@@ -7,7 +7,7 @@ import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
 import { turnOfAccount } from '../../platform/passwords.ts';
 import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
-import { doomFilesOfProject } from '../files/files.service.ts';
+import { dropFilesOfProject } from '../files/files.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
 import { lockProject, lockProjectWhole } from './projects.lock.ts';
 import {
@@ -128,7 +128,7 @@ export async function removeProject(deps: Deps, projectId: string, audit: AuditS
     // Waits for uploads that are committing, and keeps new ones out, so that every object is seen.
     await lockProjectWhole(tx, projectId);
     const before = await readProject(tx, projectId);
-    await doomFilesOfProject(tx, projectId);
+    await dropFilesOfProject(tx, projectId);
     await tx.query(deleteProject(projectId));
     await recordAudit(
       tx,

@@ -2,7 +2,8 @@
 // a tenant.
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { readJobCounts, readReaperBacklog } from './stats.service.ts';
+import { readReaperBacklog } from '../objects/objects.service.ts';
+import { readJobCounts } from './stats.service.ts';
 
 export function registerGauges(metrics: Metrics, db: Database): void {
   metrics.gauge('pakhus_queue_depth', 'Image jobs that are not finished, of all instances.', async () => {

@@ -11,7 +11,6 @@ import { snapshotOf } from '../users/users.wire.ts';
 import { dayOf } from './stats.count.ts';
 import {
   type CounterRow,
-  countDoomed,
   countOverQuota,
   countProjects,
   type DayRow,
@@ -122,14 +121,6 @@ export async function readProjectStats(deps: Deps, page: PageRequest) {
 /** Image jobs by status, of the whole installation. */
 export async function readJobCounts(db: Database) {
   return jobsOf(await db.read<TotalRow>(listInstallationTotals));
-}
-
-const backlogMax = 100_000;
-
-/** Objects that the reaper should have deleted by now; a larger backlog shows as 100,000. */
-export async function readReaperBacklog(db: Database): Promise<number> {
-  const [row] = await db.read<{ objects: number }>(countDoomed(backlogMax));
-  return row?.objects ?? 0;
 }
 
 const purgeRows = 5_000;

@@ -175,14 +175,6 @@ export const deleteOldDays = (today: string, rowsMax: number): Sql => sql`
 /** Nobody folds a batch this late. */
 export const deleteOldBatches: Sql = sql`delete from folded_batches where folded_at < now() - interval '7 days'`;
 
-/**
- * How many objects wait for the reaper, those among them that it has tried in vain; beyond `most` it is not worth
- * knowing how many more.
- */
-export const countDoomed = (most: number): Sql => sql`
-  select count(*) as objects from (
-    select from doomed_objects where due_at <= now() or attempts > 0 limit ${most}) due`;
-
 export const findInstallation: Sql = sql`
   select (select value #>> '{}' from settings where key = 'installation') || '-' ||
     (select oid::text from pg_database where datname = current_database()) as installation`;

@@ -9,7 +9,7 @@ import { inTries } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
 import { recordAudit } from '../audit/audit.service.ts';
-import { doomFilesOfUser } from '../files/files.service.ts';
+import { dropFilesOfUser } from '../files/files.service.ts';
 import { planNotFound, plansInForce } from '../plans/plans.service.ts';
 import {
   deleteUser,
@@ -103,7 +103,7 @@ export async function removeUser(
 ): Promise<void> {
   const remove = async (tx: Transaction) => {
     const row = await lockedUser(tx, projectId, userId);
-    await doomFilesOfUser(tx, projectId, userId);
+    await dropFilesOfUser(tx, projectId, userId);
     await tx.query(deleteUser(projectId, userId));
     const metadata = { old: { external_id: row.external_id, used_bytes: row.used_bytes } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });

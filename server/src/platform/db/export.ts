@@ -1,7 +1,7 @@
 // Writes the whole database as SQL that psql loads into an empty one, of this or an older major version: the migrations
 // make the tables, COPY fills them. All of it is read in one snapshot, so the service may go on meanwhile.
 import pg from 'pg';
-import { createMigrationsTable, migrationScripts } from './migrate.ts';
+import { createHistoryTables, readSources } from './migrate.ts';
 import type { Connection, Queryable } from './postgres.ts';
 import type { Sql } from './sql.ts';
 
@@ -66,8 +66,9 @@ async function writeScript(
   const names = tables.map(({ name }) => name).join(', ');
   const onTables = (what: string) => tables.map(({ name }) => `alter table ${name} ${what} trigger user;\n`);
   await write(prologue);
-  await write(`${createMigrationsTable};\n`);
-  for (const { name, text } of await migrationScripts()) await write(`\n-- ${name}\n${text}\n`);
+  await write(`${createHistoryTables};\n`);
+  const { migrations, functions } = await readSources();
+  for (const { name, text } of [...migrations, ...functions]) await write(`\n-- ${name}\n${text}\n`);
   // Rows go in as they are: what triggers would derive from them is copied, too.
   await write(`\n${onTables('disable').join('')}truncate ${names};\n\n`);
   let rows = 0;

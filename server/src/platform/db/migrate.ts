@@ -1,18 +1,23 @@
-// Forward-only migrations. An advisory lock lets any number of instances start at once: one migrates, the
-// others wait and find nothing to do. Each file commits together with the note that it has been applied.
+// Forward-only migrations, and the functions of the database, in one transaction. An advisory lock lets any number of
+// instances start at once: one migrates, the others wait and find nothing to do.
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Logger } from '../log.ts';
 import { endlessPatience } from './pool.ts';
 import type { Database, Queryable } from './postgres.ts';
 import { type Sql, sql } from './sql.ts';
 
-const folder = fileURLToPath(new URL('../../../db/migrations/', import.meta.url));
+const folder = new URL('../../../db/', import.meta.url);
 const lockKey = 7_256_487;
 
-export const createMigrationsTable = `create table if not exists migrations
-  (name text primary key, applied_at timestamptz not null default now())`;
+/** The last migration before they became one baseline. */
+const lastOfDevelopment = '0016_cut_short.sql';
+
+export const createHistoryTables = `
+  create table if not exists migrations (name text primary key, applied_at timestamptz not null default now());
+  create table if not exists applied_functions
+    (name text primary key, sha256 text not null, applied_at timestamptz not null default now())`;
 
 /**
  * While a migration waits for a table, everybody else who wants it waits behind the migration. So it waits briefly at
@@ -79,9 +84,9 @@ const listBlockers = (pid: number): Sql => sql`
   select pid, application_name as application, state, query_start from pg_stat_activity
   where pid = any(pg_blocking_pids(${pid}::int)) order by query_start limit 10`;
 
-/** What comes first waits for as long as it takes another instance to migrate. */
+/** Waiting for another instance that migrates has no time limit; waiting for a table has. */
 async function migrateAtOnce(db: Database, blockers: BlockerWatch, lockWaitMs: number): Promise<string[]> {
-  const files = await migrationFiles();
+  const sources = await readSources();
   return db.transaction(async (tx) => {
     await tx.query(endlessPatience);
     await tx.query(sql`select pg_advisory_xact_lock(${lockKey})`);
@@ -89,53 +94,102 @@ async function migrateAtOnce(db: Database, blockers: BlockerWatch, lockWaitMs: n
       sql`select pg_backend_pid() as pid, set_config('lock_timeout', ${String(lockWaitMs)}, true)`,
     );
     blockers.start(own?.pid ?? 0);
-    await tx.query(script(createMigrationsTable));
-    const applied = await appliedNames(tx);
-    refuseNewerDatabase(applied, files);
-    const missing = files.filter((name) => !applied.has(name));
-    for (const name of missing) {
-      await tx.query(script(await readMigration(name)));
-      await tx.query(sql`insert into migrations (name) values (${name})`);
-    }
-    return missing;
+    await tx.query(script(createHistoryTables));
+    const migrations = await applyMigrations(tx, sources.migrations);
+    return [...migrations, ...(await applyFunctions(tx, sources.functions))];
   }, 'long');
 }
 
-const readMigration = (name: string): Promise<string> => readFile(`${folder}${name}`, 'utf8');
-
-/** All of them, in their order. */
-export async function migrationScripts(): Promise<{ readonly name: string; readonly text: string }[]> {
-  const names = await migrationFiles();
-  return Promise.all(names.map(async (name) => ({ name, text: await readMigration(name) })));
+/** A file of SQL. */
+export interface Source {
+  readonly name: string;
+  readonly text: string;
 }
 
-async function migrationFiles(): Promise<string[]> {
-  const names = await readdir(folder);
-  return names.filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort();
+async function applyMigrations(tx: Queryable, migrations: readonly Source[]): Promise<string[]> {
+  let applied = await readApplied(tx);
+  const isCarriedOver = applied.has(lastOfDevelopment);
+  if (isCarriedOver) {
+    await tx.query(script(await readFile(new URL('carry-over.sql', folder), 'utf8')));
+    applied = await readApplied(tx);
+  }
+  refuseNewerDatabase(applied, migrations);
+  const missing = migrations.filter(({ name }) => !applied.has(name));
+  for (const { name, text } of missing) {
+    await tx.query(script(text));
+    await tx.query(sql`insert into migrations (name) values (${name})`);
+  }
+  return [...(isCarriedOver ? ['carry-over.sql'] : []), ...missing.map(({ name }) => name)];
 }
 
-async function appliedNames(tx: Queryable): Promise<Set<string>> {
+/**
+ * Functions whose text has changed are created again. Triggers come with their function. A function whose parameters
+ * change must be dropped by a migration; and a release that changes a function must have a migration, so that an older
+ * release refuses the database instead of putting its own functions back.
+ */
+async function applyFunctions(tx: Queryable, functions: readonly Source[]): Promise<string[]> {
+  const applied = await readAppliedFunctions(tx);
+  const changed = functions.filter(({ name, text }) => applied.get(name) !== digest(text));
+  for (const { name, text } of changed) {
+    await tx.query(script(text));
+    await tx.query(sql`
+      insert into applied_functions (name, sha256) values (${name}, ${digest(text)})
+      on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`);
+  }
+  return changed.map(({ name }) => name);
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** What makes the schema: migrations in their order, then functions. */
+export async function readSources(): Promise<{ migrations: Source[]; functions: Source[] }> {
+  const [migrations, functions] = await Promise.all([readFolder('migrations/'), readFolder('functions/')]);
+  return { migrations, functions };
+}
+
+async function readFolder(name: string): Promise<Source[]> {
+  const url = new URL(name, folder);
+  const names = (await readdir(url)).filter((file) => file.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (file) => ({ name: file, text: await readFile(new URL(file, url), 'utf8') })),
+  );
+}
+
+async function readApplied(tx: Queryable): Promise<Set<string>> {
   const rows = await tx.query<{ name: string }>(sql`select name from migrations`);
   return new Set(rows.map((row) => row.name));
 }
 
-/** Whether the database is one of this release, with nothing to be migrated. */
+async function readAppliedFunctions(tx: Queryable): Promise<Map<string, string>> {
+  const rows = await tx.query<{ name: string; sha256: string }>(
+    sql`select name, sha256 from applied_functions`,
+  );
+  return new Map(rows.map(({ name, sha256 }) => [name, sha256]));
+}
+
+/** Whether the database has exactly the schema of this release. */
 export async function isMigrated(db: Queryable): Promise<boolean> {
   const [found] = await db.query<{ there: boolean }>(
-    sql`select to_regclass('migrations') is not null as there`,
+    sql`select to_regclass('applied_functions') is not null as there`,
   );
   if (!found?.there) return false;
-  const applied = await appliedNames(db);
-  const files = await migrationFiles();
-  return applied.size === files.length && files.every((name) => applied.has(name));
+  const { migrations, functions } = await readSources();
+  const applied = await readApplied(db);
+  const appliedFunctions = await readAppliedFunctions(db);
+  return (
+    applied.size === migrations.length &&
+    migrations.every(({ name }) => applied.has(name)) &&
+    functions.every(({ name, text }) => appliedFunctions.get(name) === digest(text))
+  );
 }
 
 const isLockTimeout = (error: unknown): boolean =>
   ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';
 
 /** Going back to an older release would run code that does not know the tables it finds. */
-function refuseNewerDatabase(applied: ReadonlySet<string>, files: readonly string[]): void {
-  const unknown = [...applied].filter((name) => !files.includes(name));
+function refuseNewerDatabase(applied: ReadonlySet<string>, migrations: readonly Source[]): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = [...applied].filter((name) => !known.has(name));
   if (unknown.length > 0) {
     throw new Error(`The database was migrated by a newer release (${unknown.join(', ')}): run that release`);
   }

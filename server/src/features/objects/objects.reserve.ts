@@ -1,15 +1,14 @@
-// Names of objects that are about to be written. Each is on record as doomed before it is given out.
+// Reserves objects in the ledger before anything is written.
 //
-// Where uploads of one project arrive together, some names are put on record ahead of them, so that an upload waits
-// for one commit of the database instead of two. Names that nobody asks for are taken off again within seconds;
-// those of a process that died are reaped like any upload that came to nothing.
-import type { PlacedObject, Reservations } from '../../contract/placed-object.ts';
+// While uploads of a project arrive in numbers, some objects are reserved ahead of them, so that an upload waits for one
+// commit of the database instead of two. Unused ones are released within seconds; those of a process that died are settled
+// by the reaper like any upload that came to nothing.
+import type { HeldObject, Reservations } from '../../contract/object-ref.ts';
 import { batched } from '../../kernel/async/batch.ts';
 import { newId } from '../../kernel/id.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
-import { storageKeyOf } from './files.objects.ts';
-import { deleteDoomed, insertDoomed } from './files.sql.ts';
+import { releaseReserved, reserveObjects } from './objects.sql.ts';
 
 export interface ClosableReservations extends Reservations {
   /** Gives back what was reserved ahead. */
@@ -23,7 +22,7 @@ const tidyEveryMs = 1_000;
 const freshMsMax = 5_000;
 
 interface Spare {
-  readonly object: PlacedObject;
+  readonly object: HeldObject;
   /** From then on too little of the grace would be left for an upload. */
   readonly staleAtMs: number;
 }
@@ -39,28 +38,31 @@ interface Spares {
 }
 
 interface Wanted {
-  readonly object: PlacedObject;
+  readonly object: HeldObject;
   /** Of a new one whose project may have more to come. */
   readonly projectId: string | null;
 }
 
 interface Filling {
   readonly spares: Spares;
-  readonly names: readonly PlacedObject[];
+  readonly names: readonly HeldObject[];
 }
 
 export function createReservations(db: Database, graceSeconds: number): ClosableReservations {
   const freshMs = Math.min(freshMsMax, (graceSeconds * 1000) / 3);
   const projects = new Map<string, Spares>();
   const refills = new Set<Promise<void>>();
+  /** One token for all uploads of this process: their objects are new, so nobody else can hold them. */
+  const holder = newId();
   let tidying: NodeJS.Timeout | null = null;
 
   /** Names count as ahead only once they are on record, and as fresh from before they were. */
-  async function record(objects: readonly PlacedObject[], fillings: readonly Filling[]): Promise<void> {
+  async function record(objects: readonly HeldObject[], fillings: readonly Filling[]): Promise<void> {
     const staleAtMs = performance.now() + freshMs;
     for (const { spares } of fillings) spares.filling = true;
     try {
-      await db.query(insertDoomed([...objects, ...fillings.flatMap(({ names }) => names)], graceSeconds));
+      const all = [...objects, ...fillings.flatMap(({ names }) => names)];
+      await db.query(reserveObjects(all, holder, graceSeconds));
       for (const { spares, names } of fillings)
         spares.list.push(...names.map((object) => ({ object, staleAtMs })));
     } finally {
@@ -81,7 +83,7 @@ export function createReservations(db: Database, graceSeconds: number): Closable
       if (together < 2) continue;
       const spares = sparesOf(projectId);
       spares.wanted = Math.min(sparesMax, Math.max(spares.wanted, together) * 2);
-      if (!spares.filling) fillings.push({ spares, names: missing(projectId, spares) });
+      if (!spares.filling) fillings.push({ spares, names: missing(projectId, spares, holder) });
     }
     return fillings;
   }
@@ -96,7 +98,7 @@ export function createReservations(db: Database, graceSeconds: number): Closable
     return spares;
   }
 
-  function takeSpare(projectId: string): PlacedObject | null {
+  function takeSpare(projectId: string): HeldObject | null {
     const spares = projects.get(projectId);
     if (!spares) return null;
     const now = performance.now();
@@ -110,7 +112,9 @@ export function createReservations(db: Database, graceSeconds: number): Closable
 
   function refill(projectId: string, spares: Spares): void {
     // Where this fails, the next who finds none asks by itself, and hears why.
-    const refilled = record([], [{ spares, names: missing(projectId, spares) }]).catch(() => undefined);
+    const refilled = record([], [{ spares, names: missing(projectId, spares, holder) }]).catch(
+      () => undefined,
+    );
     refills.add(refilled);
     void refilled.then(() => refills.delete(refilled));
   }
@@ -118,13 +122,13 @@ export function createReservations(db: Database, graceSeconds: number): Closable
   /** Takes off the record what has gone stale, and everything of a project that has taken none since the last time. */
   async function tidy(): Promise<void> {
     const now = performance.now();
-    const unused: string[] = [];
+    const unused: HeldObject[] = [];
     for (const [projectId, spares] of projects) {
       const isIdle = spares.taken === 0;
       const count = isIdle
         ? spares.list.length
         : spares.list.filter(({ staleAtMs }) => staleAtMs <= now).length;
-      for (const { object } of spares.list.splice(0, count)) unused.push(object.key);
+      for (const { object } of spares.list.splice(0, count)) unused.push(object);
       spares.wanted = Math.min(spares.wanted, spares.taken * 2);
       spares.taken = 0;
       if (isIdle && !spares.filling) projects.delete(projectId);
@@ -133,8 +137,8 @@ export function createReservations(db: Database, graceSeconds: number): Closable
       clearInterval(tidying);
       tidying = null;
     }
-    // The reaper sees to what could not be taken off.
-    if (unused.length > 0) await db.query(deleteDoomed(zoneOfSpares, unused)).catch(() => undefined);
+    // The reaper settles what could not be released.
+    if (unused.length > 0) await db.query(releaseReserved(unused, holder)).catch(() => undefined);
   }
 
   return {
@@ -142,11 +146,11 @@ export function createReservations(db: Database, graceSeconds: number): Closable
       const mayBeAhead = zone === zoneOfSpares;
       const spare = mayBeAhead ? takeSpare(projectId) : null;
       if (spare) return spare;
-      const object = newName(projectId, zone);
+      const object = newObject(projectId, zone, holder);
       await recordTogether({ object, projectId: mayBeAhead ? projectId : null });
       return object;
     },
-    async record(object) {
+    async reserve(object) {
       await recordTogether({ object, projectId: null });
     },
     async close() {
@@ -157,13 +161,13 @@ export function createReservations(db: Database, graceSeconds: number): Closable
   };
 }
 
-function newName(projectId: string, zone: Zone): PlacedObject {
-  const fileId = newId();
-  return { zone, key: storageKeyOf(projectId, fileId), fileId };
+function newObject(projectId: string, zone: Zone, holder: string): HeldObject {
+  const id = newId();
+  return { projectId, fileId: id, id, zone, holder };
 }
 
-const missing = (projectId: string, { wanted, list }: Spares): PlacedObject[] =>
-  Array.from({ length: Math.max(0, wanted - list.length) }, () => newName(projectId, zoneOfSpares));
+const missing = (projectId: string, { wanted, list }: Spares, holder: string): HeldObject[] =>
+  Array.from({ length: Math.max(0, wanted - list.length) }, () => newObject(projectId, zoneOfSpares, holder));
 
 function countByProject(wanted: readonly Wanted[]): Map<string, number> {
   const counts = new Map<string, number>();

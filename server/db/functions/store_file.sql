@@ -1,8 +1,7 @@
--- The user is locked by a statement of its own. One that joins and locks at once looks again at the user alone after it
--- has waited, beside the plan that it had found before: of a user whose plan was changed meanwhile there was none, and
--- so no limit.
+-- Stores one file: charges the user and the space, marks the object as stored, inserts the row and records the audit, all
+-- or nothing. The outcome is 'stored', or the reason why not.
 create or replace function store_file(
-  file files, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text,
+  file new_file, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text,
   out outcome text, out stored_at timestamptz
 ) language plpgsql as $$
 declare
@@ -11,10 +10,12 @@ declare
   space_wanted bigint;
   space_limit bigint;
 begin
-  -- Before the user: the file's row will refer to the project, whose deletion goes through its users.
+  -- Before the user, because the file's row refers to the project, and deleting a project locks it before its users.
   perform from projects p where p.id = file.project_id for key share;
+  -- In a separate statement: one that joins and locks re-reads only the locked row after a wait, and would pair the new
+  -- user with the old plan.
   perform from users u where u.project_id = file.project_id and u.id = file.user_id for no key update;
-  select u.active, u.used_bytes + file.size as wanted, p.storage_limit into owner
+  select u.active, u.used_bytes + file.size as wanted, u.file_count, p.storage_limit, p.max_files into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))
     where u.project_id = file.project_id and u.id = file.user_id;
@@ -29,19 +30,25 @@ begin
   end if;
   if owner.wanted > owner.storage_limit then outcome := 'user limit'; return; end if;
   if space_wanted > space_limit then outcome := 'space limit'; return; end if;
-  delete from doomed_objects d
-    where d.storage_key = file.storage_key and d.shelf = file.shelf and d.claimed_until is null;
+  if owner.file_count >= files_allowed(owner.max_files) then outcome := 'file count'; return; end if;
+  update objects o set state = 'stored', holder = null, held_until = null
+    where o.project_id = file.project_id and o.file_id = file.id and o.id = file.id and o.zone = file.zone
+      and o.state in ('reserved', 'writing');
   if not found then outcome := 'object lost'; return; end if;
 
-  update users set used_bytes = owner.wanted, file_count = file_count + 1
+  update users set used_bytes = owner.wanted, file_count = users.file_count + 1
     where id = file.user_id and project_id = file.project_id;
   if file.space_id is not null then
-    update spaces set used_bytes = space_wanted, file_count = file_count + 1
+    update spaces set used_bytes = space_wanted, file_count = spaces.file_count + 1
       where id = file.space_id and project_id = file.project_id;
   end if;
-  insert into files select file.*;
+  insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
+      metadata, visibility, zone, sha256, created_at, updated_at)
+    values (file.id, file.project_id, file.user_id, file.space_id, file.name, file.size, file.mime_type,
+      file.storage_key, file.folder, file.tags, file.classifier, file.metadata, file.visibility, file.zone,
+      file.sha256, file.created_at, file.updated_at);
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
-    'file.upload', 'file', file.id::text, file.user_id,
+    action, 'file', file.id::text, file.user_id,
     jsonb_build_object('new', jsonb_build_object('name', file.name, 'size', file.size, 'mimeType', file.mime_type,
       'folder', file.folder, 'visibility', file.visibility, 'space_id', file.space_id)));
   outcome := 'stored';

@@ -1,42 +1,22 @@
--- Files that are stored together are stored by a handful of statements, not by a handful for each of them: that
--- halves what they cost the database.
-
--- The audit of files that were stored together. Like record_audit, it fails nothing but itself.
-create function record_uploads(batch jsonb, stored files[]) returns boolean
-language plpgsql set lock_timeout = '250ms' as $$
-begin
-  insert into audit_logs
-    (project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent, action, resource_type, resource_id, user_id, metadata)
-  select f.project_id, e ->> 'actor_type', (e ->> 'actor_id')::uuid, e ->> 'actor_key_id', e ->> 'ip_address',
-    e ->> 'user_agent', 'file.upload', 'file', f.id::text, f.user_id,
-    jsonb_build_object('new', jsonb_build_object('name', f.name, 'size', f.size, 'mimeType', f.mime_type,
-      'folder', f.folder, 'visibility', f.visibility, 'space_id', f.space_id))
-  from jsonb_array_elements(batch) e join unnest(stored) f on f.id = (e -> 'file' ->> 'id')::uuid;
-  return true;
-exception when others then
-  raise warning 'audit rows of % files not recorded: %', cardinality(stored), sqlerrm;
-  return false;
-end $$;
-
--- Nobody's lock may hold up the others: a file whose project, user or space is locked by somebody else, or is not
--- there, is 'passed over', for store_file to wait or to say so. Of the rest, what is certain is stored at once: the
--- files of active users and spaces with room for all that the batch brings them. What may have to be refused is left
--- to store_file here and now, file by file. What is locked here is locked in the order that store_file keeps, and
--- never waited for, so that no two batches ever wait for each other.
+-- Stores many files in one transaction, each with its own outcome: uploads that end together share one commit.
 --
--- Plans are kept, and doomed_objects may be empty when they are made and have a million rows a moment later: however
--- small a table is, it is read by its index.
+-- It never waits for a lock. A file whose project, user or space is locked or missing is 'passed over': the caller stores it
+-- by itself with store_file, which waits or says what is wrong. Files of active users and spaces with room for everything
+-- in the batch are stored by a few statements for all of them; the others go through store_file one by one. Locks are taken
+-- in the same order as there, and two batches never wait for each other.
+--
+-- Plans are cached, and objects may be empty when they are made and have millions of rows later: no sequential scans.
 create or replace function store_files(batch jsonb, out number bigint, out outcome text, out stored_at timestamptz)
 returns setof record language plpgsql set enable_seqscan = off as $$
 declare
-  blank files;
-  asked files[];
+  blank new_file;
+  asked new_file[];
   free_projects uuid[];
   free_users uuid[];
   free_spaces uuid[];
-  free files[];
-  certain files[];
-  kept text[];
+  free new_file[];
+  certain new_file[];
+  kept_ids uuid[];
   free_ids uuid[];
   stored_ids uuid[];
   entry record;
@@ -57,11 +37,12 @@ begin
   certain := array(
     with users_with_room as (
       select u.id, u.project_id
-      from (select project_id, user_id, sum(size) as bytes from unnest(free) group by 1, 2) wanted
+      from (select project_id, user_id, sum(size) as bytes, count(*) as files from unnest(free) group by 1, 2) wanted
       join users u on u.id = wanted.user_id and u.project_id = wanted.project_id
       left join plans p on p.id = coalesce(u.plan_id,
         (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-      where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)),
+      where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)
+        and u.file_count + wanted.files <= files_allowed(p.max_files)),
     spaces_with_room as (
       select s.id, s.user_id
       from (select space_id, sum(size) as bytes from unnest(free) where space_id is not null group by 1) wanted
@@ -70,13 +51,14 @@ begin
     select f from unnest(free) f join users_with_room u on u.id = f.user_id and u.project_id = f.project_id
     where f.space_id is null
       or exists (select from spaces_with_room s where s.id = f.space_id and s.user_id = f.user_id));
-  with reserved as (
-    delete from doomed_objects d
-    where d.storage_key = any(array(select f.storage_key from unnest(certain) f)) and d.claimed_until is null
-      and (d.storage_key, d.shelf) in (select f.storage_key, f.shelf from unnest(certain) f)
-    returning d.storage_key)
-  select array_agg(storage_key) into kept from reserved;
-  certain := array(select f from unnest(certain) f where f.storage_key = any(kept));
+  with kept as (
+    update objects o set state = 'stored', holder = null, held_until = null
+    where o.project_id = any(array(select f.project_id from unnest(certain) f))
+      and o.file_id = any(array(select f.id from unnest(certain) f)) and o.id = o.file_id
+      and (o.file_id, o.zone) in (select f.id, f.zone from unnest(certain) f) and o.state in ('reserved', 'writing')
+    returning o.file_id)
+  select array_agg(file_id) into kept_ids from kept;
+  certain := array(select f from unnest(certain) f where f.id = any(kept_ids));
 
   update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
     from (select user_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
@@ -84,7 +66,11 @@ begin
   update spaces s set used_bytes = s.used_bytes + added.bytes, file_count = s.file_count + added.files
     from (select space_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
     where s.id = added.space_id;
-  insert into files select f.* from unnest(certain) f;
+  insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
+      metadata, visibility, zone, sha256, created_at, updated_at)
+    select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder, f.tags,
+      f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at
+    from unnest(certain) f;
   perform record_uploads(batch, certain);
 
   free_ids := array(select f.id from unnest(free) f);
@@ -101,8 +87,8 @@ begin
       stored_at := blank.created_at;
     elsif entry.file_id = any(free_ids) then
       select stored.outcome, stored.stored_at into outcome, stored_at
-        from store_file(jsonb_populate_record(blank, entry.value -> 'file'), entry.value ->> 'actor_type',
-          (entry.value ->> 'actor_id')::uuid, entry.value ->> 'actor_key_id', entry.value ->> 'ip_address',
+        from store_file(jsonb_populate_record(blank, entry.value -> 'file'), entry.value ->> 'action',
+          entry.value ->> 'actor_type', (entry.value ->> 'actor_id')::uuid, entry.value ->> 'actor_key_id', entry.value ->> 'ip_address',
           entry.value ->> 'user_agent') stored;
     end if;
     return next;
