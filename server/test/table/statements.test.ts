@@ -10,8 +10,7 @@ const inServer = (path: string) => fileURLToPath(new URL(`../../${path}`, import
  */
 const exceptions: Readonly<Record<string, string>> = {
   'app.ts warnOfMissingObjects: files': 'asks at the start whether there is any file at all',
-  'files.copy.sql.ts findCopied: files, compression_jobs': 'the objects of every project are copied',
-  'files.copy.sql.ts listToCopy: files, compression_jobs': 'the objects of every project are copied',
+  'files.copy.sql.ts listToCopy: files': 'the objects of every project are copied',
   'credentials.sql.ts findKey: api_keys, integrations':
     'the hash of the key tells the project, and a foreign key ties a key to an integration of its own',
   'credentials.sql.ts findKeyCors: api_keys': 'the hash of the key tells the project',

@@ -4,6 +4,7 @@ import type { Zone } from '../../platform/objects/object-store.ts';
 
 /** A file with all that its object may be: the original, or the result of its compression. */
 export interface CopyRow {
+  readonly project_id: string;
   readonly id: string;
   readonly name: string;
   readonly mime_type: string;
@@ -16,15 +17,15 @@ export interface CopyRow {
   readonly result_format: string | null;
 }
 
-/** In the order of their ids, from behind the file `after` on. */
-export const listToCopy = (after: string, rowsMax: number): Sql => sql`
-  select f.id, f.name, f.mime_type, f.storage_key, f.zone, encode(f.sha256, 'hex') as sha256,
+/** In the order of the primary key, after the given file. */
+export const listToCopy = (after: Pick<CopyRow, 'project_id' | 'id'>, rowsMax: number): Sql => sql`
+  select f.project_id, f.id, f.name, f.mime_type, f.storage_key, f.zone, encode(f.sha256, 'hex') as sha256,
     encode(j.result_sha256, 'hex') as result_sha256, j.format as result_format
-  from files f left join compression_jobs j on j.file_id = f.id
-  where f.id > ${after} order by f.id limit ${rowsMax}`;
+  from files f left join compression_jobs j on j.project_id = f.project_id and j.file_id = f.id
+  where (f.project_id, f.id) > (${after.project_id}, ${after.id}) order by f.project_id, f.id limit ${rowsMax}`;
 
-export const findCopied = (fileId: string): Sql => sql`
-  select f.id, f.name, f.mime_type, f.storage_key, f.zone, encode(f.sha256, 'hex') as sha256,
+export const findCopied = ({ project_id, id }: Pick<CopyRow, 'project_id' | 'id'>): Sql => sql`
+  select f.project_id, f.id, f.name, f.mime_type, f.storage_key, f.zone, encode(f.sha256, 'hex') as sha256,
     encode(j.result_sha256, 'hex') as result_sha256, j.format as result_format
-  from files f left join compression_jobs j on j.file_id = f.id
-  where f.id = ${fileId}`;
+  from files f left join compression_jobs j on j.project_id = f.project_id and j.file_id = f.id
+  where f.project_id = ${project_id} and f.id = ${id}`;

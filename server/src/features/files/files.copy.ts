@@ -28,7 +28,7 @@ interface CopyOptions {
 
 const rowsAtOnce = 500;
 const copiesAtOnce = 8;
-const firstId = '00000000-0000-0000-0000-000000000000';
+const noId = '00000000-0000-0000-0000-000000000000';
 
 export async function copyObjects(options: CopyOptions): Promise<CopyReport> {
   const { db, onFailure, onProgress } = options;
@@ -41,14 +41,14 @@ export async function copyObjects(options: CopyOptions): Promise<CopyReport> {
       onFailure(file.id, reasonOf(error));
     }
   };
-  for (let after = firstId; ; ) {
+  for (let after: Pick<CopyRow, 'project_id' | 'id'> = { project_id: noId, id: noId }; ; ) {
     const rows = await db.query<CopyRow>(listToCopy(after, rowsAtOnce), 'background');
     const waiting = [...rows];
     const work = async () => {
       for (let file = waiting.shift(); file; file = waiting.shift()) await copyOne(file);
     };
     await Promise.all(Array.from({ length: copiesAtOnce }, work));
-    after = rows.at(-1)?.id ?? after;
+    after = rows.at(-1) ?? after;
     if (rows.length < rowsAtOnce) return report;
     onProgress(report);
   }
@@ -61,7 +61,7 @@ async function copyObject(options: CopyOptions, file: CopyRow, isLastTry = false
     return await copyOnce(options, file);
   } catch (error) {
     // A running service may have deleted the file, moved it to the other zone, or compressed it.
-    const [now] = await options.db.query<CopyRow>(findCopied(file.id), 'background');
+    const [now] = await options.db.query<CopyRow>(findCopied(file), 'background');
     if (!now) {
       await options.to.delete(file.zone, file.storage_key);
       return 'deleted';
