@@ -285,6 +285,7 @@ test('takeExpired: two reapers never take the same object', async () => {
 });
 
 const audit: AuditStamp = {
+  projectId: null,
   action: 'file.upload',
   actorType: 'project',
   actorId: null,
@@ -297,9 +298,10 @@ const audit: AuditStamp = {
 async function newFile(object: HeldObject): Promise<NewFile> {
   const userId = randomUUID();
   await client.query(`insert into projects (id, name) values ($1, 'p')`, [object.projectId]);
-  await client.query('insert into users (id, project_id, external_id) values ($1, $2, $1)', [
+  await client.query('insert into users (id, project_id, external_id) values ($1, $2, $3)', [
     userId,
     object.projectId,
+    userId,
   ]);
   return {
     id: object.fileId,
