@@ -1,6 +1,6 @@
 // One PostgreSQL for the whole run: the server that DATABASE_URL names, or our own embedded one. Each test
 // file makes databases of its own on it, copied from one that is migrated here.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -10,6 +10,8 @@ import { migrate } from '../../src/platform/db/migrate.ts';
 import { openDatabase } from '../../src/platform/db/postgres.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { dropDatabase, onServer, withDatabase } from './database.ts';
+
+const partitionScript = new URL('../../db/optional/partition-files.sql', import.meta.url);
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -30,6 +32,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const log = createLogger('silent');
   const db = openDatabase({ connection: { connectionString: withDatabase(server.url, template) }, log });
   await migrate(db, log);
+  if (process.env.TEST_PARTITIONED) {
+    // What docs/scaling.md describes, done to every database of the run.
+    await onServer(withDatabase(server.url, template), await readFile(partitionScript, 'utf8'));
+    await migrate(db, log);
+  }
   await db.close();
   project.provide('databaseServer', server.url);
   project.provide('templateDatabase', template);
