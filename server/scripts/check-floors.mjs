@@ -11,7 +11,7 @@ const floors = [
   'contract',
   'features',
   ['http', 'jobs'],
-  ['main.ts', 'app.ts', 'config.ts', 'cli.ts', 'cli.commands.ts', 'version.ts'],
+  [...readdirSync(src).filter((name) => name.endsWith('.ts'))],
 ];
 /** Packages that one place alone may know. */
 const confined = {

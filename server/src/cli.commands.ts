@@ -2,7 +2,9 @@
 // none of the service.
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { joinConfiguredDatabase, openBothStores, openConfiguredDatabase, type Undo, undoAll } from './app.ts';
+import { joinConfiguredDatabase, openConfiguredDatabase } from './app.database.ts';
+import { openBothStores } from './app.objects.ts';
+import { type Undo, undoAll } from './app.undo.ts';
 import type { Settings } from './contract/settings.ts';
 import {
   chooseAccount,

@@ -207,11 +207,11 @@ function checkSecret(given: string): void {
 }
 
 function checkEncryptionKey(given: string): void {
-  if (encryptionKeyOf(given) === null) throw new Error('must be 32 bytes in hex (64 digits) or base64');
+  if (parseEncryptionKey(given) === null) throw new Error('must be 32 bytes in hex (64 digits) or base64');
 }
 
 /** Null when the text is not 32 bytes in either writing. */
-export function encryptionKeyOf(text: string): Buffer | null {
+export function parseEncryptionKey(text: string): Buffer | null {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
   // Decoding alone would skip whatever is not of the alphabet.
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : null;

@@ -1,5 +1,6 @@
 // Pieces of HTTP shapes that several features share.
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { pageMax } from '../platform/db/paging.ts';
 
 const exampleId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 
@@ -79,9 +80,6 @@ export const RateLimitWindow = Type.Integer({
 });
 
 export const Ok = Type.Object({ ok: Type.Literal(true) });
-
-/** Rows on the largest page. */
-export const pageMax = 100;
 
 export const pageQuery = (defaultLimit: number) => ({
   limit: Type.Integer({

@@ -1,7 +1,7 @@
 // What is kept of every request: a count, a line in the log, its time among the metrics.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
-import { countRequest } from '../features/stats/stats.count.ts';
+import { countRequest } from '../features/traffic/traffic.count.ts';
 import { latencyBounds, type Metrics, type Observations } from '../platform/metrics.ts';
 import { allowedMethods } from './cors.ts';
 

@@ -1,9 +1,9 @@
 // The limits on requests: of an integration, by its policy, and of attempts to log in, by client address and by socket.
 import type { FastifyReply } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
-import { countUse, rateHeadersOf } from '../contract/too-many.ts';
 import type { RatePolicy } from '../features/credentials/credentials.service.ts';
 import type { Device } from '../kernel/crypto/device-cookie.ts';
+import { countUse, toRateHeaders } from '../platform/limits/count-use.ts';
 import type { Policy } from '../platform/limits/limiter.ts';
 
 export const loginPolicy: Policy = { max: 10, windowMs: 15 * 60_000 };
@@ -39,5 +39,5 @@ export async function limitDevices(deps: Deps, { accountId, generation }: Device
 }
 
 async function enforce(deps: Deps, bucket: string, policy: Policy, reply: FastifyReply): Promise<void> {
-  reply.headers(rateHeadersOf(policy, await countUse(deps, bucket, policy)));
+  reply.headers(toRateHeaders(policy, await countUse(deps, bucket, policy)));
 }

@@ -4,7 +4,7 @@ import type { QueuedJob } from '../contract/job.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { QueueOptions } from '../platform/queue/queue.ts';
 
-export const queuesOf = (jobs: readonly QueuedJob[], settings: Settings): QueueOptions[] =>
+export const toQueueOptions = (jobs: readonly QueuedJob[], settings: Settings): QueueOptions[] =>
   jobs.map((job) => ({ name: job.name, ...job.queue(settings) }));
 
 export async function startWorkers(deps: Deps, jobs: readonly QueuedJob[]): Promise<void> {

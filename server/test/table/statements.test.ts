@@ -9,7 +9,7 @@ const inServer = (path: string) => fileURLToPath(new URL(`../../${path}`, import
  * and the tables, once for every such mention. Whoever adds one makes a visible diff.
  */
 const exceptions: Readonly<Record<string, string>> = {
-  'app.ts warnOfMissingObjects: files': 'asks at the start whether there is any file at all',
+  'app.objects.ts warnOfMissingObjects: files': 'asks at the start whether there is any file at all',
   'files.copy.sql.ts findCopied: files, compression_jobs': 'the objects of every project are copied',
   'files.copy.sql.ts listToCopy: files, compression_jobs': 'the objects of every project are copied',
   'credentials.sql.ts findKey: api_keys, integrations':

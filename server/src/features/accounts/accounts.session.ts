@@ -4,11 +4,11 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { projectInactive } from '../../contract/refusals.ts';
 import type { SignedToken } from '../../contract/token.ts';
-import { countUse } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import type { Device } from '../../kernel/crypto/device-cookie.ts';
 import { sha256 } from '../../kernel/crypto/secret.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
+import { countUse } from '../../platform/limits/count-use.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
 import { type AccountRow, emailKeyOf, findAccount, insertSession, lockAccount } from './accounts.sql.ts';
 

@@ -2,12 +2,12 @@
 import { type Static, Type } from 'typebox';
 import { auditActions } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, pageOf } from '../../contract/paging.ts';
-import { search } from '../../contract/project-work.ts';
 import { route } from '../../contract/route.ts';
 import { Choice, Listing, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { readMoment } from '../../kernel/text/timestamp.ts';
+import { afterCursor, toPage } from '../../platform/db/paging.ts';
+import { search } from '../../platform/db/project-work.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
 
 const ActorType = Choice(['admin', 'project', 'integration'], { 'x-name': 'ActorType' });
@@ -88,7 +88,7 @@ async function readLogs(
   };
   const statement = listAudit(filter, afterCursor(deps, list, query.cursor), query);
   const rows = await search<AuditRow>(deps, projectId ?? 'all', statement);
-  const { rows: kept, next_cursor } = pageOf(deps, list, rows, query.limit);
+  const { rows: kept, next_cursor } = toPage(deps, list, rows, query.limit);
   return { logs: [...kept], next_cursor };
 }
 

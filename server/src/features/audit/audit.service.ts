@@ -2,11 +2,11 @@
 import type { AuditAction, AuditQueue, AuditStamp, AuditSubject } from '../../contract/audit.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { camelOf } from '../../kernel/text/casing.ts';
-import type { Database, Transaction } from '../../platform/db/postgres.ts';
+import type { Database, Queryable, Transaction } from '../../platform/db/postgres.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { sql } from '../../platform/db/sql.ts';
 import type { Logger } from '../../platform/log.ts';
-import { allowPurge, deleteExpiredAudit } from './audit.sql.ts';
+import { allowPurge, deleteExpiredAudit, findRetention } from './audit.sql.ts';
 
 /** Records the row of a mutation inside its transaction. It cannot fail it: record_audit sees to that. */
 export async function recordAudit(tx: Transaction, stamp: AuditStamp, subject: AuditSubject): Promise<void> {
@@ -155,6 +155,17 @@ const isSameStamp = (one: AuditStamp, other: AuditStamp): boolean =>
   one.actorKeyId === other.actorKeyId &&
   one.ipAddress === other.ipAddress &&
   one.userAgent === other.userAgent;
+
+export interface RetentionSetting {
+  readonly retention_days: number;
+}
+
+const defaultRetention: RetentionSetting = { retention_days: 365 };
+
+export async function readRetention(db: Queryable): Promise<RetentionSetting> {
+  const [row] = await db.query<{ value: RetentionSetting }>(findRetention);
+  return row?.value ?? defaultRetention;
+}
 
 const purgeBatch = 5_000;
 

@@ -1,5 +1,5 @@
 // Reading and purging audit rows. Nothing here changes one: the database would refuse it.
-import { newestFiltered, type PageRequest } from '../../contract/paging.ts';
+import { newestFiltered, type PageRequest } from '../../platform/db/paging.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface AuditRow {
@@ -44,6 +44,9 @@ export const listAudit = (filter: AuditFilter, after: Sql, page: PageRequest): S
     resource_id, ip_address, user_agent, metadata, found.created_at
   from found left join projects p on p.id = found.project_id
   order by found.created_at desc, found.id desc`;
+
+/** No row if the admin has never set it. */
+export const findRetention: Sql = sql`select value from settings where key = 'audit_retention'`;
 
 /** Lets this transaction, and no other, delete audit rows. */
 export const allowPurge: Sql = sql`select set_config('pakhus.audit_purge', 'on', true)`;

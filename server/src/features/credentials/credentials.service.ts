@@ -21,7 +21,6 @@ import {
   findSpaceToken,
   findUserToken,
   type KeyRow,
-  markKeyUsed,
   type SessionRow,
   type SpaceTokenRow,
   type SubjectNames,
@@ -119,7 +118,7 @@ async function identifyKey(deps: Deps, key: string, subjects: SubjectNames | nul
   const [row] = rows;
   if (!row || row.integration_active === false) throw unauthorized();
   refuseInactiveProject(row);
-  noteUse(deps, row);
+  if (row.use_is_news) deps.keyUses.record(row.project_id, row.key_id);
   const { project_id: projectId, key_id: keyId, integration_id: integrationId } = row;
   if (integrationId === null) {
     const actor = { kind: 'project', projectId, session: null, keyId } as const;
@@ -233,15 +232,3 @@ const planOf = (row: SubjectRow, id: string) => ({
   createdAt: row.p_created_at,
   updatedAt: row.p_updated_at,
 });
-
-const beingNoted = new Set<string>();
-
-/** Not awaited, and one write at a time for a key: under load every request would see the old time. */
-function noteUse(deps: Deps, row: KeyRow): void {
-  if (!row.use_is_news || beingNoted.has(row.key_id)) return;
-  beingNoted.add(row.key_id);
-  deps.db
-    .query(markKeyUsed(row.project_id, row.key_id))
-    .catch((error: unknown) => deps.log.warn({ err: error }, 'the last use of a key was not noted'))
-    .finally(() => beingNoted.delete(row.key_id));
-}

@@ -2,7 +2,9 @@
 // been moved over to it, and what the file leaves behind is doomed in the same statement: a crash at any moment
 // leaves one owned object, and at most one other that the reaper knows of. A zone is written by a move or
 // cleared by a removal, never both at once: a late removal would take a file that has come back.
+
 import type { Deps } from '../../contract/deps.ts';
+import type { FileRow } from '../../contract/file.ts';
 import type { PlacedObject } from '../../contract/placed-object.ts';
 import { whileRenewed } from '../../kernel/async/lease.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
@@ -13,7 +15,6 @@ import {
   claimExposed,
   deleteClaimed,
   extendClaim,
-  type FileRow,
   holdFile,
   insertDoomedCopy,
   listExposed,

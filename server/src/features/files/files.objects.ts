@@ -1,19 +1,14 @@
 // Where a file's bytes are and how they are read: keys, zones, URLs, and the removal of objects.
+
 import type { Deps } from '../../contract/deps.ts';
+import type { AddressedRow, DeliveredRow } from '../../contract/file.ts';
 import type { PlacedObject } from '../../contract/placed-object.ts';
 import { whileRenewed } from '../../kernel/async/lease.ts';
 import { waitAtMost } from '../../kernel/async/time-limit.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { contentDisposition } from '../../kernel/media/media-type.ts';
 import type { ObjectMeta, ObjectStore, Zone } from '../../platform/objects/object-store.ts';
-import {
-  type AddressedRow,
-  type DeliveredRow,
-  deleteDoomed,
-  deleteDoomedIfDue,
-  insertDoomedRewrite,
-  postponeDoomed,
-} from './files.sql.ts';
+import { deleteDoomed, deleteDoomedIfDue, insertDoomedRewrite, postponeDoomed } from './files.sql.ts';
 import type { FileUrl } from './files.wire.ts';
 
 /** An honest upload may take longer than the grace; its record is moved on as long as `work` lasts. */

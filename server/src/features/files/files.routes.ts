@@ -2,10 +2,9 @@
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
-import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readTypeFilter } from '../../kernel/media/media-type.ts';
-import { commitTogether } from './files.commit.ts';
+import { bodyValidator } from '../../platform/validation.ts';
 import { folderOf, tagsAsked } from './files.meta.ts';
 import { storageKeyOf, urlOf } from './files.objects.ts';
 import { serveObject } from './files.serve.ts';
@@ -52,7 +51,7 @@ const plainUpload: UploadKind<UploadInput> = {
   fieldNames: Object.keys(uploadFields),
   types: [],
   validate: bodyValidator(Type.Object(uploadFields)),
-  commit: (deps, file, _input, audit) => commitTogether(deps, file, audit),
+  commit: (deps, file, _input, audit) => deps.commitUpload(file, audit),
 };
 
 const FileQuery = Type.Object({

@@ -2,6 +2,7 @@
 //
 // Bytes go to the store only after their key is on record as doomed, and the commit that adds the row takes it
 // off again. A crash at any moment leaves an object that the reaper finds, never a row without its object.
+
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -9,9 +10,9 @@ import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
+import type { CommitResult, FileRow, FileValues, NewFile } from '../../contract/file.ts';
 import type { PlacedObject } from '../../contract/placed-object.ts';
 import type { Subject } from '../../contract/subject.ts';
-import type { Validator } from '../../contract/validation.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { isUuid } from '../../kernel/id.ts';
 import type { Claim, Room } from '../../platform/in-flight.ts';
@@ -23,7 +24,8 @@ import {
   type TakeFile,
 } from '../../platform/multipart.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
-import { countFor } from '../stats/stats.count.ts';
+import type { Validator } from '../../platform/validation.ts';
+import { countFor } from '../traffic/traffic.count.ts';
 import {
   type FileFacts,
   factsOf,
@@ -35,7 +37,6 @@ import {
   roomOf,
   verifyDigests,
 } from './files.checks.ts';
-import type { CommitResult, NewFile } from './files.commit.ts';
 import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
 import {
   objectMetaOf,
@@ -46,7 +47,7 @@ import {
 } from './files.objects.ts';
 import { bufferedBytesMax, declaredBytes, Passage } from './files.passage.ts';
 import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
-import { type FileRow, type FileValues, findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
+import { findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
 import { watchClient } from './files.watch.ts';
 import type { FileMetaInput } from './files.wire.ts';
 

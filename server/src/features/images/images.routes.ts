@@ -1,10 +1,11 @@
 // Images and their jobs, over HTTP.
 import { Type } from 'typebox';
+import { ImageFormat, JobView, viewJob } from '../../contract/image-job.ts';
 import { route } from '../../contract/route.ts';
-import { bodyValidator } from '../../contract/validation.ts';
 import { Choice, Uuid } from '../../contract/wire.ts';
 import { newId } from '../../kernel/id.ts';
 import { imagePresets } from '../../kernel/media/image-recipe.ts';
+import { bodyValidator } from '../../platform/validation.ts';
 import { type UploadKind, uploadFile } from '../files/files.upload.ts';
 import {
   FilePart,
@@ -15,7 +16,6 @@ import {
   uploadFields,
 } from '../files/files.wire.ts';
 import { commitImage, type ImageInput, readJob } from './images.service.ts';
-import { ImageFormat, JobView, viewJob } from './images.wire.ts';
 
 const callers = ['project', 'integration', 'user', 'space'] as const;
 const Pixels = Type.Integer({ minimum: 1, maximum: 65_535, examples: [800] });

@@ -2,11 +2,11 @@
 import type { ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { withoutRepeats } from '../../contract/scope.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
+import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { credentialTransaction, issueKey, replaceIntegrationKey } from '../keys/keys.service.ts';
 import {
@@ -44,7 +44,7 @@ export async function listProjectIntegrations(deps: Deps, projectId: string, pag
     projectId,
     listIntegrations(projectId, afterCursor(deps, list, page.cursor), page),
   );
-  return pageOf(deps, list, rows, page.limit);
+  return toPage(deps, list, rows, page.limit);
 }
 
 export async function readIntegration(

@@ -2,14 +2,14 @@
 import type { ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { newApiKey } from '../../kernel/crypto/secret.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
+import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { refuseEnded } from '../credentials/credentials.service.ts';
-import { lockProject } from '../projects/projects.lock.ts';
+import { lockProject } from '../locks/locks.project.ts';
 import {
   countActiveKeys,
   deleteIntegrationKey,
@@ -38,7 +38,7 @@ export async function listProjectKeys(deps: Deps, projectId: string, page: PageR
     projectId,
     listKeys(projectId, afterCursor(deps, list, page.cursor), page),
   );
-  return pageOf(deps, list, rows, page.limit);
+  return toPage(deps, list, rows, page.limit);
 }
 
 export async function createProjectKey(

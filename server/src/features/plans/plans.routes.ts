@@ -3,10 +3,10 @@ import { Type } from 'typebox';
 import { pinnedUserOf } from '../../contract/actor.ts';
 import { route } from '../../contract/route.ts';
 import { Listing, Page, Uuid } from '../../contract/wire.ts';
-import { planOfUser } from '../users/users.service.ts';
 import {
   changePlan,
   createPlan,
+  findPlanIdInForce,
   listProjectPlans,
   makePlanDefault,
   planNotFound,
@@ -69,7 +69,7 @@ export const planRoutes = [
     async ({ deps, actor, params: { planId } }) => {
       const plan = await readPlan(deps, actor.projectId, planId);
       const pinned = pinnedUserOf(actor);
-      if (pinned !== null && (await planOfUser(deps, actor.projectId, pinned)) !== plan.id)
+      if (pinned !== null && (await findPlanIdInForce(deps, actor.projectId, pinned)) !== plan.id)
         throw planNotFound();
       return { plan: viewPlan(plan) };
     },

@@ -1,17 +1,18 @@
 // Plans: exactly one default in every project that has any, at every commit.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import type { PlanFacts } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import { brokenConstraint, type Queryable } from '../../platform/db/postgres.ts';
+import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
-import { lockProject } from '../projects/projects.lock.ts';
+import { lockProject } from '../locks/locks.project.ts';
 import {
   deletePlan,
   findFollower,
   findPlan,
+  findPlanInForce,
   insertPlan,
   listPlans,
   listPlansInForce,
@@ -33,7 +34,7 @@ export async function listProjectPlans(deps: Deps, projectId: string, page: Page
     projectId,
     listPlans(projectId, afterCursor(deps, list, page.cursor), page),
   );
-  const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
+  const { rows: kept, next_cursor } = toPage(deps, list, rows, page.limit);
   return { plans: kept.map(factsOf), next_cursor };
 }
 
@@ -53,6 +54,16 @@ export async function plansInForce(
   const rows = await db.query<PlanRow>(listPlansInForce(projectId, named));
   const plans = rows.map(factsOf);
   return (planId) => plans.find((plan) => (planId === null ? plan.isDefault : plan.id === planId)) ?? null;
+}
+
+/** The id of the plan that applies to a user, or null if the project has none. */
+export async function findPlanIdInForce(
+  deps: Deps,
+  projectId: string,
+  userId: string,
+): Promise<string | null> {
+  const [row] = await deps.db.read<{ plan_id: string | null }>(findPlanInForce(projectId, userId));
+  return row?.plan_id ?? null;
 }
 
 export async function createPlan(

@@ -1,5 +1,5 @@
 // Statements on plans. What must be one at a time within a project takes the lock on the project's row first.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface PlanRow {
@@ -33,6 +33,11 @@ export const findPlan = (projectId: string, planId: string): Sql => sql`
 /** The given plans, and the default one whatever was given. */
 export const listPlansInForce = (projectId: string, planIds: readonly string[]): Sql => sql`
   select ${columns} from plans where project_id = ${projectId} and (id = any(${planIds}::uuid[]) or is_default)`;
+
+/** The user's own plan, or else the project's default. */
+export const findPlanInForce = (projectId: string, userId: string): Sql => sql`
+  select coalesce(u.plan_id, (select id from plans where project_id = ${projectId} and is_default)) as plan_id
+  from users u where u.project_id = ${projectId} and u.id = ${userId}`;
 
 export const insertPlan = (projectId: string, plan: PlanValues): Sql => sql`
   insert into plans (project_id, name, description, storage_limit, max_file_size, allowed_mimes, max_files, max_spaces,

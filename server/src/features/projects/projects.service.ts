@@ -1,15 +1,15 @@
 // Projects, as the admin manages them.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
 import { turnOfAccount } from '../../platform/passwords.ts';
 import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { doomFilesOfProject } from '../files/files.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
-import { lockProject, lockProjectWhole } from './projects.lock.ts';
+import { lockProject, lockProjectWhole } from '../locks/locks.project.ts';
 import {
   deleteProject,
   findProject,
@@ -36,7 +36,7 @@ const list = 'projects';
 
 export async function listAllProjects(deps: Deps, page: PageRequest) {
   const rows = await deps.db.read<ProjectRow>(listProjects(afterCursor(deps, list, page.cursor), page));
-  return pageOf(deps, list, rows, page.limit);
+  return toPage(deps, list, rows, page.limit);
 }
 
 export async function readProject(db: Queryable, projectId: string): Promise<ProjectRow> {

@@ -1,5 +1,5 @@
 // Statements on projects and the account that each of them logs in with.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface ProjectRow {

@@ -2,7 +2,8 @@
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Named, RateLimitMax, RateLimitWindow } from '../../contract/wire.ts';
-import { readRate, readRetention, writeRate, writeRetention } from './settings.service.ts';
+import { readRetention } from '../audit/audit.service.ts';
+import { readRate, writeRate, writeRetention } from './settings.service.ts';
 
 const access = { actors: ['admin'] } as const;
 const Retention = Named('AuditRetention', {

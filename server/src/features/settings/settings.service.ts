@@ -3,27 +3,18 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { Queryable } from '../../platform/db/postgres.ts';
 import { sql } from '../../platform/db/sql.ts';
-import { recordAudit } from '../audit/audit.service.ts';
+import { type RetentionSetting, recordAudit } from '../audit/audit.service.ts';
 
 export interface RateSetting {
   readonly max: number;
   readonly window_ms: number;
 }
 
-export interface RetentionSetting {
-  readonly retention_days: number;
-}
-
-const defaultRetention: RetentionSetting = { retention_days: 365 };
-
 export const readRate = async (deps: Deps): Promise<RateSetting> =>
   (await readSetting<RateSetting>(deps.db, 'rate_limit')) ?? {
     max: deps.settings.RATE_LIMIT_MAX,
     window_ms: deps.settings.RATE_LIMIT_WINDOW_MS,
   };
-
-export const readRetention = async (db: Queryable): Promise<RetentionSetting> =>
-  (await readSetting<RetentionSetting>(db, 'audit_retention')) ?? defaultRetention;
 
 export const writeRate = (deps: Deps, value: RateSetting, audit: AuditStamp) =>
   writeSetting(deps, 'rate_limit', { max: value.max, window_ms: value.window_ms }, audit);

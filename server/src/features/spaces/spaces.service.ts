@@ -8,15 +8,15 @@ import {
 } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { spaceNotFound, tooMany } from '../../contract/refusals.ts';
 import { isWithin, type Scope, withoutRepeats } from '../../contract/scope.ts';
 import { usualMax } from '../../contract/subject.ts';
-import { countUse } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
+import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
+import { countUse } from '../../platform/limits/count-use.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
 import { turnOfSpaces } from '../../platform/passwords.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
@@ -52,7 +52,7 @@ export async function listUserSpaces(deps: Deps, projectId: string, userId: stri
     projectId,
     listSpaces(projectId, userId, afterCursor(deps, list, page.cursor), page),
   );
-  return pageOf(deps, list, rows, page.limit);
+  return toPage(deps, list, rows, page.limit);
 }
 
 export async function readSpace(

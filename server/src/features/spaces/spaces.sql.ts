@@ -1,6 +1,7 @@
 // Statements on spaces.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+
 import type { Scope } from '../../contract/scope.ts';
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface SpaceRow {

@@ -2,13 +2,13 @@
 // counted follows within seconds, and at once where they share a Redis.
 import type { TenantActor } from '../../contract/actor.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
 import { userNotFound } from '../../contract/refusals.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { counterNames, nothingCounted } from '../../platform/counters/counters.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import type { Database } from '../../platform/db/postgres.ts';
+import { dayOf } from '../traffic/traffic.count.ts';
 import { snapshotOf } from '../users/users.wire.ts';
-import { dayOf } from './stats.count.ts';
 import {
   type CounterRow,
   countDoomed,
@@ -115,7 +115,7 @@ export async function readProjectStats(deps: Deps, page: PageRequest) {
   const list = 'stats.projects';
   const after = afterCursor(deps, list, page.cursor);
   const rows = await deps.db.read<ProjectStatsRow>(listProjectStats(after, page, today(deps)));
-  const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
+  const { rows: kept, next_cursor } = toPage(deps, list, rows, page.limit);
   return { projects: kept.map(({ created_at: _, ...shown }) => shown), next_cursor };
 }
 

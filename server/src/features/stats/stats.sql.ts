@@ -1,7 +1,8 @@
 // Statements on the numbers. None of them looks at files, and none at users but for those near their limit:
 // how much there is of everything is kept in totals and in deltas that are not in the totals yet.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+
 import type { Batch, CounterName } from '../../platform/counters/counters.ts';
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export type CounterRow = Readonly<Record<CounterName, number>>;

@@ -2,11 +2,11 @@
 import { grantOf, type IntegrationActor, type ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { projectTransaction } from '../../contract/project-work.ts';
 import { isWithin, listScopes, type Scope, withoutRepeats } from '../../contract/scope.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { projectTransaction } from '../../platform/db/project-work.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 

@@ -1,19 +1,18 @@
 // End-users of a project.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { userNotFound } from '../../contract/refusals.ts';
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
 import { inTries } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
+import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { doomFilesOfUser } from '../files/files.service.ts';
 import { planNotFound, plansInForce } from '../plans/plans.service.ts';
 import {
   deleteUser,
-  findPlanInForce,
   insertUser,
   listUsers,
   lockUser,
@@ -29,7 +28,7 @@ export async function listProjectUsers(deps: Deps, projectId: string, page: Page
     projectId,
     listUsers(projectId, afterCursor(deps, list, page.cursor), page),
   );
-  const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
+  const { rows: kept, next_cursor } = toPage(deps, list, rows, page.limit);
   const planOf = await plansInForce(
     deps.db,
     projectId,
@@ -110,12 +109,6 @@ export async function removeUser(
   };
   // It may have millions of files.
   await projectTransaction(deps, projectId, remove, 'long');
-}
-
-/** The id of the plan that a user is under, or null. */
-export async function planOfUser(deps: Deps, projectId: string, userId: string): Promise<string | null> {
-  const [row] = await deps.db.read<{ plan_id: string | null }>(findPlanInForce(projectId, userId));
-  return row?.plan_id ?? null;
 }
 
 /** The first lock of whoever changes what belongs to a user. */
