@@ -43,9 +43,19 @@ export interface RouteShape {
   readonly body?: TObject;
   /** The body is multipart/form-data that the handler reads as a stream; `body` then only documents it. */
   readonly multipart?: true;
-  /** Counts against the login limiter of the client's address. */
-  readonly loginLimited?: true;
-  /** Takes the cookie from the browser, also where its session has ended before. */
+  /**
+   * `integration`: the policy of the integration behind the credential, if there is one. `login`: the limit on logins from
+   * one client address. Null: not limited.
+   */
+  readonly rateLimit: 'integration' | 'login' | null;
+  /**
+   * `always`: changes are refused if they come from another site. Without it, only changes authenticated by the session
+   * cookie are.
+   */
+  readonly csrf?: 'always';
+  /** The largest JSON body; 1 MiB by default. */
+  readonly bodyBytesMax?: number;
+  /** Clears the session cookie, even if the session has ended already. */
   readonly endsSession?: true;
   /** What the handler reads out of the request by itself: documented, and not validated before it. */
   readonly reads?: { readonly query?: TObject; readonly headers?: TObject; readonly cookies?: TObject };

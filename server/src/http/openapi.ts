@@ -10,7 +10,7 @@ import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 import { allowAnyOrigin } from './cors.ts';
 import { errorResponse, headersOf, rateHeaders, sharedHeaders, sharedResponses } from './openapi-errors.ts';
 import { guide, tagWords } from './openapi-guide.ts';
-import { apiPrefix, type Endpoint, endpoints, isAuthRoute } from './route-table.ts';
+import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 type Json = Record<string, unknown>;
 
@@ -231,8 +231,7 @@ function answerOf(route: Route, description: string, { body, contentType, header
   };
 }
 
-const isLimited = ({ access, path, loginLimited }: Route): boolean =>
-  loginLimited === true || (!isPublic(access) && path.startsWith('/project/'));
+const isLimited = ({ rateLimit }: Route): boolean => rateLimit !== null;
 
 const ownHeaders = (headers: TObject | undefined): Json =>
   Object.fromEntries(Object.entries(headers?.properties ?? {}).map(([name, schema]) => [name, { schema }]));
@@ -264,7 +263,7 @@ function refusalsOf({ route, subjectBy }: Endpoint): Map<number, Refusals> {
   }
   if (subjectBy) add('NOT_FOUND');
   if (isLimited(route)) add('RATE_LIMIT_EXCEEDED');
-  if (isAuthRoute(route)) add('FORBIDDEN');
+  if (route.csrf === 'always') add('FORBIDDEN');
   if (!isPublic(route.access)) {
     add('UNAUTHORIZED');
     add('FORBIDDEN');

@@ -21,7 +21,7 @@ import { callerCors, policyCors, refuseForgery, sendCors } from './cors.ts';
 import { type PresentedCredential, presentedCredential } from './credential.ts';
 import { bodyMissing } from './error-reply.ts';
 import { limitDevices, limitIntegration, limitLogin, limitSocket } from './rate-limit.ts';
-import { type Endpoint, isAuthRoute, type SubjectBy } from './route-table.ts';
+import type { Endpoint, SubjectBy } from './route-table.ts';
 
 /** What the first half of the way found out, kept on the request for the second half and for the log. */
 export interface Admission {
@@ -95,8 +95,8 @@ async function admitCaller(
   const { headers, method } = request;
   const globalOrigins = deps.settings.API_CORS_ALLOW_ORIGINS;
   const unsafe = unsafeMethods.has(method);
-  if (unsafe && isAuthRoute(route)) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
-  if (route.loginLimited) await limitAttempt(deps, request, reply);
+  if (unsafe && route.csrf === 'always') refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
+  if (route.rateLimit === 'login') await limitAttempt(deps, request, reply);
   if (isPublic(route.access)) {
     request.admission = stranger;
     return;
@@ -114,7 +114,7 @@ async function admitCaller(
   }
   admitted(request, caller);
   sendCors(reply, callerCors(headers.origin, caller.actor, credential.byCookie, caller.cors, globalOrigins));
-  if (caller.rate && route.path.startsWith('/project/')) await limitIntegration(deps, caller.rate, reply);
+  if (caller.rate && route.rateLimit === 'integration') await limitIntegration(deps, caller.rate, reply);
   authorize(deps, route.access, subjectBy, caller, request);
 }
 

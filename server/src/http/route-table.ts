@@ -39,9 +39,6 @@ export const routes: readonly Route[] = [
   ...statsRoutes,
 ];
 
-/** Strangers call these, and browsers with a cookie: they are checked for forgery, and their bodies are small. */
-export const isAuthRoute = ({ path }: Route): boolean => path.startsWith('/auth/');
-
 export type SubjectBy = 'userId' | 'externalId' | null;
 
 export interface Endpoint {

@@ -22,7 +22,7 @@ import { readJsonBody, refuseContent } from './json-body.ts';
 import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { type Pipeline, pipelineOf } from './pipeline.ts';
-import { apiPrefix, type Endpoint, endpoints, isAuthRoute } from './route-table.ts';
+import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 export interface HttpServer {
   readonly instance: FastifyInstance;
@@ -37,9 +37,7 @@ const inFlightMsMax = 25_000;
 /** How long connections that are kept alive are answered after the service has begun to stop. */
 const lastRequestsMs = 250;
 
-/** Bounds of JSON bodies. Strangers may send to /auth, where nothing needs more than an e-mail and a password. */
 const jsonBytesMax = 1024 * 1024;
-const authBytesMax = 16 * 1024;
 
 const saneRequestId = /^[\w.:/+=-]{1,128}$/;
 
@@ -180,7 +178,7 @@ function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, end
   instance.route({
     method: route.method,
     url: `${apiPrefix}${endpoint.path}`,
-    bodyLimit: isAuthRoute(route) ? authBytesMax : jsonBytesMax,
+    bodyLimit: route.bodyBytesMax ?? jsonBytesMax,
     onRequest: (request, reply) => {
       request.routeId = route.id;
       return pipeline.admit(request, reply);

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Ok, Password } from '../../contract/wire.ts';
 import { changePassword, requestReset, resetPassword } from './accounts.password.ts';
-import { accountPasswordMin, KnownPassword, LoginEmail, ownSession } from './accounts.wire.ts';
+import { accountPasswordMin, authPolicy, KnownPassword, LoginEmail, ownSession } from './accounts.wire.ts';
 
 const done = { ok: true as const };
 
@@ -17,6 +17,8 @@ export const passwordRoutes = [
       description:
         "Ends the account's other sessions and keeps this one. A wrong `currentPassword` is a validation error.",
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.password_change',
       body: Type.Object({ currentPassword: KnownPassword, newPassword: Password(accountPasswordMin) }),
       returns: { status: 200, body: Ok },
@@ -36,7 +38,8 @@ export const passwordRoutes = [
       description:
         'Answers the same for every address. Where there is an account, a link is mailed that works once, within 15 minutes; at most 20 of them in that time.',
       access: { public: true, why: 'whoever forgot the password cannot log in' },
-      loginLimited: true,
+      rateLimit: 'login',
+      ...authPolicy,
       audit: 'auth.password_forgot',
       body: Type.Object({ email: LoginEmail }),
       returns: { status: 200, body: Ok },
@@ -56,6 +59,8 @@ export const passwordRoutes = [
       description:
         "Ends all of the account's sessions and opens none: log in afterwards, with the second factor where there is one. A token that is wrong, expired or used is a validation error.",
       access: { public: true, why: 'the token of the link is the credential' },
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.password_reset',
       body: Type.Object({
         token: Type.String({

@@ -4,6 +4,7 @@ import { route } from '../../contract/route.ts';
 import { Choice, Email, Named, Nullable, Timestamp, Uuid } from '../../contract/wire.ts';
 import { describeSession, logIn, logOut } from './accounts.service.ts';
 import {
+  authPolicy,
   ChallengeToken,
   ClearedCookie,
   DeviceCookie,
@@ -32,7 +33,8 @@ export const accountRoutes = [
       description:
         "With two-factor login enabled, the answer is a challenge and no session. A 429 is for a client address after 10 calls in 15 minutes, or for an account after 20 failures in 15 minutes; a browser that has logged in to the account before has 10 failures of its own. Where the installation trusts no proxy, it is also for a connection's own address after 1,000 calls in 15 minutes.",
       access: { public: true, why: 'it is how a session begins' },
-      loginLimited: true,
+      rateLimit: 'login',
+      ...authPolicy,
       audit: 'auth.login',
       reads: { cookies: DeviceCookie },
       body: Type.Object({ email: LoginEmail, password: KnownPassword }),
@@ -58,6 +60,8 @@ export const accountRoutes = [
       path: '/auth/logout',
       summary: 'End this session',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.logout',
       endsSession: true,
       returns: { status: 204, headers: ClearedCookie },
@@ -75,6 +79,8 @@ export const accountRoutes = [
       path: '/auth/me',
       summary: 'Who is logged in',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: null,
       returns: {
         status: 200,

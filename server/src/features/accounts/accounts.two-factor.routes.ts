@@ -4,6 +4,7 @@ import { route } from '../../contract/route.ts';
 import { Ok } from '../../contract/wire.ts';
 import { activate, disable, enroll, isEnabled, logInWithCode } from './accounts.two-factor.ts';
 import {
+  authPolicy,
   ChallengeToken,
   Code,
   DeviceCookie,
@@ -24,6 +25,8 @@ export const twoFactorRoutes = [
       summary: 'Begin two-factor login',
       description: 'Has no effect on logins before it is activated. Enrolling again replaces the secret.',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.2fa_enroll',
       returns: {
         status: 200,
@@ -50,6 +53,8 @@ export const twoFactorRoutes = [
       summary: 'Switch two-factor login on',
       description: 'Proves that the authenticator works. A wrong code is a validation error.',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.2fa_activate',
       body: Type.Object({ code: Code('The code that the authenticator shows.') }),
       returns: {
@@ -74,6 +79,8 @@ export const twoFactorRoutes = [
       summary: 'Switch two-factor login off',
       description: 'Deletes the secret and the recovery codes. A wrong code is a validation error.',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.2fa_disable',
       body: Type.Object({ code: AnyCode }),
       returns: { status: 200, body: Ok },
@@ -91,6 +98,8 @@ export const twoFactorRoutes = [
       path: '/auth/2fa/status',
       summary: 'Whether two-factor login is on',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: null,
       returns: { status: 200, body: Type.Object({ enabled: Type.Boolean({ examples: [true] }) }) },
       errors: [],
@@ -106,7 +115,8 @@ export const twoFactorRoutes = [
       description:
         'A code logs in once. After five wrong codes the challenge is over. After 20 wrong codes in 15 minutes the account gets 429; a browser that has logged in to it before has 10 of its own.',
       access: { public: true, why: 'the challenge token is the credential' },
-      loginLimited: true,
+      rateLimit: 'login',
+      ...authPolicy,
       audit: 'auth.2fa_login',
       reads: { cookies: DeviceCookie },
       body: Type.Object({ challenge_token: ChallengeToken, code: AnyCode }),

@@ -4,6 +4,13 @@ import type { Call } from '../../contract/call.ts';
 import { Password } from '../../contract/wire.ts';
 import type { LoggedIn } from './accounts.session.ts';
 
+/**
+ * Of every route below /auth. Login and logout change which session a browser has, so that other sites must not trigger
+ * them, with or without a cookie; and anybody may send a body, which needs to hold little more than an e-mail and a
+ * password.
+ */
+export const authPolicy = { csrf: 'always', bodyBytesMax: 16 * 1024 } as const;
+
 /** An API key will not do: these act on the account that is logged in. */
 export const ownSession = { actors: ['admin', 'project'], session: true } as const;
 

@@ -31,6 +31,7 @@ export const healthRoutes = [
       description:
         'Only the database decides between 200 and 503, by a read and a write; the other checks are for people to read. Redis is checked by a write.',
       access: { public: true, why: 'load balancers ask it' },
+      rateLimit: null,
       audit: null,
       returns: { status: 200, body: Health },
       also: { 503: { description: 'The database does not answer, or takes no writes', body: Degraded } },

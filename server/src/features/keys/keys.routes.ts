@@ -51,6 +51,7 @@ export const keyRoutes = [
       path: '/project/keys',
       summary: 'List project keys',
       access: { actors: ['project'] },
+      rateLimit: 'integration',
       audit: null,
       query: Page(),
       returns: { status: 200, body: Listing('keys', KeyView) },
@@ -69,6 +70,7 @@ export const keyRoutes = [
       summary: 'Create a project key',
       description: 'At most 10 keys are active at a time.',
       access: { actors: ['project'] },
+      rateLimit: 'integration',
       audit: 'api_key.create',
       body: Type.Object({ name: Type.Optional(Nullable(Name)) }),
       returns: { status: 201, body: Type.Object({ key: KeyView, api_key: ApiKey }) },
@@ -88,6 +90,7 @@ export const keyRoutes = [
       description:
         'The key, the user tokens that it minted and the space sessions that it opened are refused from the next request on.',
       access: { actors: ['project'] },
+      rateLimit: 'integration',
       audit: 'api_key.revoke',
       params: Type.Object({ keyId: Uuid }),
       returns: { status: 204 },

@@ -28,6 +28,7 @@ export const spaceRoutes = [
       path: '/project/users/:user/spaces',
       summary: 'List the spaces of a user',
       access: management,
+      rateLimit: 'integration',
       audit: null,
       query: Page(),
       returns: { status: 200, body: Listing('spaces', SpaceView) },
@@ -47,6 +48,7 @@ export const spaceRoutes = [
       description:
         'The external id is unique within the project: spaces log in by it. Without scopes the space may do nothing yet.',
       access: management,
+      rateLimit: 'integration',
       audit: 'space.create',
       body: NewSpace,
       returns: { status: 201, body: oneSpace },
@@ -63,6 +65,7 @@ export const spaceRoutes = [
       path: '/project/users/:user/spaces/:spaceId',
       summary: 'Read a space',
       access: management,
+      rateLimit: 'integration',
       audit: null,
       params,
       returns: { status: 200, body: oneSpace },
@@ -81,6 +84,7 @@ export const spaceRoutes = [
       description:
         'Only the fields that are given change. Deactivating ends its live session at once. Changing the scopes takes a caller that holds the old and the new ones. New scopes that whoever set the password did not hold end the password and the live session: `has_password` is false then, and the password must be set again.',
       access: management,
+      rateLimit: 'integration',
       audit: 'space.update',
       params,
       body: SpaceChange,
@@ -99,6 +103,7 @@ export const spaceRoutes = [
       summary: 'Delete a space',
       description: "Its files stay, at the owner's level; its live session ends at once.",
       access: management,
+      rateLimit: 'integration',
       audit: 'space.delete',
       params,
       returns: { status: 204 },
@@ -115,6 +120,7 @@ export const spaceRoutes = [
       summary: 'Set or rotate the password of a space',
       description: 'Ends its live session. A user token must hold all scopes of the space.',
       access: management,
+      rateLimit: 'integration',
       audit: 'space.credentials',
       params,
       body: Type.Object({ password: SpacePassword }),
@@ -133,6 +139,7 @@ export const spaceRoutes = [
       description:
         'A space has one live session: a login ends the one before, and so does the end of the API key that logged it in. After 10 failures in 15 minutes this `external_id` gets 429, also with the right password, until `Retry-After` has passed or the space gets a new password; other spaces are not affected.',
       access: login,
+      rateLimit: 'integration',
       audit: 'space.login',
       body: Type.Object({
         external_id: ExternalId,
@@ -162,6 +169,7 @@ export const spaceRoutes = [
       description:
         'A user token ends sessions of the spaces of its user. What is no live session is 204 as well.',
       access: { actors: ['project', 'integration', 'user'], scope: 'spaces:login', scopeless: ['user'] },
+      rateLimit: 'integration',
       audit: 'token.revoke',
       body: Type.Object({ jti: Uuid }),
       returns: { status: 204 },
