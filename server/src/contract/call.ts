@@ -24,8 +24,8 @@ export interface Call {
   setDeviceCookie(cookie: string): void;
   /** Counts the request as a download as well. */
   countDownload(): void;
-  /** Throws where the credential has ended since the request was let in, which may be long ago when its body is slow. */
-  refuseEnded(): Promise<void>;
+  /** Throws if the credential has been revoked since the request began, which may be long ago if its body is slow. */
+  recheckCredential(): Promise<void>;
   /** Answers with a status of its own, where the shape's does not fit. */
   setStatus(status: number): void;
 }

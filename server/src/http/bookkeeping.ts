@@ -37,10 +37,10 @@ export function createBookkeeping(deps: Deps): Bookkeeping {
 
 /** Once, also where sending has failed and an error is sent instead. */
 function count(deps: Deps, request: FastifyRequest, { statusCode }: FastifyReply): void {
-  const { admission, counted, isDownload } = request;
-  if (counted || !admission?.actor) return;
+  const { caller, counted, isDownload } = request;
+  if (counted || !caller?.actor) return;
   request.counted = true;
-  countRequest(deps, admission.actor, admission.subject?.id ?? null, {
+  countRequest(deps, caller.actor, caller.subject?.id ?? null, {
     failed: statusCode >= 400,
     isDownload,
   });
@@ -80,7 +80,7 @@ function boundRest({ raw }: FastifyRequest): void {
 }
 
 function logRequest(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
-  const actor = request.admission?.actor;
+  const actor = request.caller?.actor;
   deps.log.request({
     requestId: request.id,
     method: request.method,

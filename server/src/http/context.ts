@@ -92,8 +92,8 @@ export class RequestCall implements Call {
     this.#request.isDownload = true;
   }
 
-  refuseEnded(): Promise<void> {
-    return this.#request.readmit?.() ?? Promise.resolve();
+  recheckCredential(): Promise<void> {
+    return this.#request.recheck?.() ?? Promise.resolve();
   }
 
   setStatus(status: number): void {

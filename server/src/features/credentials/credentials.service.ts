@@ -86,7 +86,7 @@ export const unauthorized = () =>
  * Asks again, within a transaction that has waited for its turn: whoever makes credentials must not outlive its own,
  * or keys that are being replaced could leave others behind.
  */
-export async function refuseEnded(
+export async function requireLiveCredential(
   tx: Transaction,
   { projectId, session, keyId }: ProjectActor,
 ): Promise<void> {
@@ -100,7 +100,7 @@ export async function refuseEnded(
  * active. A page whose token has expired must be able to read so: without the headers its browser would tell it of a
  * broken network.
  */
-export async function corsBehind(deps: Deps, credential: string): Promise<CorsPolicy> {
+export async function findCorsPolicy(deps: Deps, credential: string): Promise<CorsPolicy> {
   const statement = corsStatementOf(deps, credential);
   const [row] = statement ? await deps.db.readFirst<CorsRow>(statement) : [];
   return row ? corsPolicyOf(row) : noCors;

@@ -8,7 +8,7 @@ import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { recordAudit } from '../audit/audit.service.ts';
-import { refuseEnded } from '../credentials/credentials.service.ts';
+import { requireLiveCredential } from '../credentials/credentials.service.ts';
 import { lockProject } from '../locks/locks.project.ts';
 import {
   countActiveKeys,
@@ -77,7 +77,7 @@ export const credentialTransaction = <Result>(
 ): Promise<Result> =>
   projectTransaction(deps, actor.projectId, async (tx) => {
     await lockProject(tx, actor.projectId);
-    await refuseEnded(tx, actor);
+    await requireLiveCredential(tx, actor);
     return work(tx);
   });
 
