@@ -1,6 +1,6 @@
 // Limits and counters: in Redis if REDIS_URL is set, otherwise in this process.
 import type { Undo } from './app.undo.ts';
-import { installationOf } from './features/stats/stats.fold.ts';
+import { readInstallationId } from './features/stats/stats.fold.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { Counters } from './platform/counters/counters.ts';
 import { memoryCounters } from './platform/counters/memory.ts';
@@ -39,7 +39,7 @@ export async function shareRedis(
 ): Promise<SharedRedis | null> {
   if (redis === null) return null;
   const { takesWrites } = await import('./platform/redis.ts');
-  const installation = await installationOf(db, log);
+  const installation = await readInstallationId(db, log);
   return { redis, installation, takesWrites: () => takesWrites(redis, installation) };
 }
 

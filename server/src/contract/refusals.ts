@@ -1,4 +1,4 @@
-// Refusals that several places give in the same words. What may not be seen must sound like what is not there.
+// Errors that several features throw. What a caller may not see must look exactly like what does not exist.
 import { PakhusError } from '../kernel/error.ts';
 
 export const userNotFound = () => new PakhusError('NOT_FOUND', 'There is no such user in this project');

@@ -15,9 +15,9 @@ import { isUuid } from '../kernel/id.ts';
 import { isStorableText } from '../kernel/text/text.ts';
 import { bodyValidator, parameterValidator, type Validator } from '../platform/validation.ts';
 import { authorizeActor, authorizeScope, refuseForeignSubject } from './authorize.ts';
-import { addressesOf, addressOf, deviceOf, HandlerContext, ownOrigin, RequestCall } from './context.ts';
-import { callerCors, policyCors, refuseForgery, sendCors } from './cors.ts';
-import { type PresentedCredential, presentedCredential } from './credential.ts';
+import { findAddress, findAddresses, HandlerContext, ownOrigin, RequestCall, readDevice } from './context.ts';
+import { callerCors, policyCors, refuseCrossSite, sendCors } from './cors.ts';
+import { findCredential, type PresentedCredential } from './credential.ts';
 import { bodyMissing } from './error-reply.ts';
 import { limitDevices, limitIntegration, limitLogin, limitSocket } from './rate-limit.ts';
 import type { Endpoint, SubjectBy } from './route-table.ts';
@@ -94,16 +94,16 @@ async function authenticate(
   const { headers, method } = request;
   const globalOrigins = deps.settings.API_CORS_ALLOW_ORIGINS;
   const unsafe = unsafeMethods.has(method);
-  if (unsafe && route.csrf === 'always') refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
+  if (unsafe && route.csrf === 'always') refuseCrossSite(headers, ownOrigin(deps, request), globalOrigins);
   if (route.rateLimit === 'login') await limitAttempt(deps, request, reply);
   if (isPublic(route.access)) {
     request.caller = stranger;
     return;
   }
 
-  const credential = presentedCredential(headers);
+  const credential = findCredential(headers);
   if (credential === null) throw unauthorized();
-  if (unsafe && credential.byCookie) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
+  if (unsafe && credential.byCookie) refuseCrossSite(headers, ownOrigin(deps, request), globalOrigins);
   const subjectPath = parseSubjectPath(request, subjectBy);
   let caller: Caller;
   try {
@@ -118,10 +118,10 @@ async function authenticate(
 }
 
 async function limitAttempt(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  await limitLogin(deps, addressOf(deps, request), reply);
-  const device = deviceOf(deps, request);
+  await limitLogin(deps, findAddress(deps, request), reply);
+  const device = readDevice(deps, request);
   if (device) await limitDevices(deps, device);
-  else if (deps.settings.TRUST_PROXY_HOPS === null) await limitSocket(deps, addressesOf(deps, request)[0]);
+  else if (deps.settings.TRUST_PROXY_HOPS === null) await limitSocket(deps, findAddresses(deps, request)[0]);
 }
 
 function authorize(
@@ -153,7 +153,7 @@ async function recheckCaller(
   request: FastifyRequest,
 ): Promise<void> {
   if (isPublic(route.access) || performance.now() - request.identifiedAt < freshMs) return;
-  const credential = presentedCredential(request.headers);
+  const credential = findCredential(request.headers);
   if (credential === null) throw unauthorized();
   const caller = await identify(credential.value, parseSubjectPath(request, subjectBy));
   authorize(deps, route.access, subjectBy, caller, request);

@@ -10,11 +10,11 @@ import { type Bookkeeping, createBookkeeping, pathOf } from './bookkeeping.ts';
 import { keepMetering, meterChunks } from './chunk-meter.ts';
 import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
 import {
-  envelopeOf,
+  buildRawRefusal,
   hostMissing,
   hostRepeated,
-  rawRefusal,
   routeNotFound,
+  toEnvelope,
   tooFarAhead,
   toPakhusError,
 } from './error-reply.ts';
@@ -278,7 +278,7 @@ function chooseRequestId({ headers }: IncomingMessage): string {
 
 /** Answers bytes that never became a request. */
 function refuseRaw(deps: Deps, socket: Socket, code: string | undefined, requestId: string): void {
-  const { status, text } = rawRefusal(code, requestId);
+  const { status, text } = buildRawRefusal(code, requestId);
   socket.end(text);
   // Stop reading what it still sends.
   socket.pause();
@@ -308,7 +308,7 @@ function sendError(deps: Deps, thrown: unknown, reply: FastifyReply): FastifyRep
     .code(error.status)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send(envelopeOf(error));
+    .send(toEnvelope(error));
 }
 
 function answerPreflight(deps: Deps, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,4 +1,4 @@
-// Starts the workers of every queue.
+// Starts the workers of all queues.
 import type { Deps } from '../contract/deps.ts';
 import type { QueuedJob } from '../contract/job.ts';
 import type { Settings } from '../contract/settings.ts';

@@ -1,4 +1,4 @@
-// Health, for load balancers, which read the status code, and for people, who read the rest.
+// Health: the status code for load balancers, the body for people.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Choice } from '../../contract/wire.ts';
@@ -27,14 +27,14 @@ export const healthRoutes = [
       id: 'health.read',
       method: 'GET',
       path: '/health',
-      summary: 'Whether the service works',
+      summary: 'Health of the service',
       description:
-        'Only the database decides between 200 and 503, by a read and a write; the other checks are for people to read. Redis is checked by a write.',
+        'Only the database decides between 200 and 503: it must answer a read and a write. The other checks are informative; Redis is checked with a write.',
       access: { public: true, why: 'load balancers ask it' },
       rateLimit: null,
       audit: null,
       returns: { status: 200, body: Health },
-      also: { 503: { description: 'The database does not answer, or takes no writes', body: Degraded } },
+      also: { 503: { description: 'The database does not answer or is read-only', body: Degraded } },
       errors: [],
     },
     async ({ deps, call }) => {

@@ -82,7 +82,7 @@ export const integrationRoutes = [
       path: '/project/integrations/:id',
       summary: 'Change an integration',
       description:
-        'Only the fields that are given change; a narrower scope set narrows the tokens it has minted, too.',
+        'Changes only the given fields. Removing a scope also removes it from tokens that the integration minted.',
       access: { actors: ['project'] },
       rateLimit: 'integration',
       audit: 'integration.update',
@@ -101,7 +101,7 @@ export const integrationRoutes = [
       method: 'DELETE',
       path: '/project/integrations/:id',
       summary: 'Delete an integration',
-      description: 'Its key and every token that it minted are refused from the next request on.',
+      description: 'Its key and all tokens it minted are refused from the next request on.',
       access: { actors: ['project'] },
       rateLimit: 'integration',
       audit: 'integration.revoke',
@@ -118,7 +118,7 @@ export const integrationRoutes = [
       path: '/project/integrations/:id/rotate-key',
       summary: 'Replace the key of an integration',
       description:
-        'The old key, the user tokens that it minted and the space sessions that it opened are refused from the next request on.',
+        'The old key, user tokens minted with it and space sessions opened with it are refused from the next request on.',
       access: { actors: ['project'] },
       rateLimit: 'integration',
       audit: 'integration.update',

@@ -1,4 +1,4 @@
-// Integrations: a key with scopes, origins and a rate of its own.
+// Integrations: API keys with their own scopes, origins and rate limit.
 import type { ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
@@ -27,7 +27,7 @@ interface WithKey {
   readonly plain: string;
 }
 
-const nothingSet: IntegrationValues = {
+const defaultValues: IntegrationValues = {
   name: null,
   scopes: [],
   cors_origins: [],
@@ -64,7 +64,7 @@ export async function createIntegration(
   audit: AuditStamp,
 ): Promise<WithKey> {
   refuseBadOrigins(input.corsOrigins);
-  const values = valuesOf(nothingSet, input);
+  const values = mergeValues(defaultValues, input);
   const { projectId } = actor;
   return credentialTransaction(deps, actor, async (tx) => {
     const [row] = await tx.query<{ id: string }>(insertIntegration(projectId, values));
@@ -84,8 +84,8 @@ export async function changeIntegration(
 ): Promise<IntegrationRow> {
   refuseBadOrigins(input.corsOrigins);
   return projectTransaction(deps, projectId, async (tx) => {
-    const before = await lockedIntegration(tx, projectId, integrationId);
-    await tx.query(updateIntegration(projectId, integrationId, valuesOf(before, input)));
+    const before = await lockAndRead(tx, projectId, integrationId);
+    await tx.query(updateIntegration(projectId, integrationId, mergeValues(before, input)));
     const after = await readIntegration(tx, projectId, integrationId);
     const metadata = changeOf({ ...before }, { ...after });
     await recordAudit(tx, audit, { resourceType: 'integration', resourceId: integrationId, metadata });
@@ -101,7 +101,7 @@ export async function rotateIntegrationKey(
 ): Promise<WithKey> {
   const { projectId } = actor;
   return credentialTransaction(deps, actor, async (tx) => {
-    const before = await lockedIntegration(tx, projectId, integrationId);
+    const before = await lockAndRead(tx, projectId, integrationId);
     const { key, plain } = await replaceIntegrationKey(tx, projectId, integrationId);
     await tx.query(touchIntegration(projectId, integrationId));
     const metadata = { old: { key_prefix: before.key_prefix }, new: { key_prefix: key.key_prefix } };
@@ -131,7 +131,7 @@ export async function removeIntegration(
 
 const notFound = () => new PakhusError('NOT_FOUND', 'There is no such integration in this project');
 
-async function lockedIntegration(
+async function lockAndRead(
   tx: Transaction,
   projectId: string,
   integrationId: string,
@@ -140,7 +140,7 @@ async function lockedIntegration(
   return readIntegration(tx, projectId, integrationId);
 }
 
-function valuesOf(before: IntegrationValues, input: IntegrationChangeInput): IntegrationValues {
+function mergeValues(before: IntegrationValues, input: IntegrationChangeInput): IntegrationValues {
   return {
     name: input.name === undefined ? before.name : input.name,
     scopes: input.scopes ? withoutRepeats(input.scopes) : before.scopes,

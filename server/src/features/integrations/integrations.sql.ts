@@ -1,4 +1,4 @@
-// Statements on integrations. Each is shown with the prefix and the last use of its one key.
+// Statements on integrations. Reads include the prefix and last use of the integration's key.
 
 import type { Scope } from '../../contract/scope.ts';
 import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';

@@ -18,7 +18,7 @@ const KeyView = Named('ApiKey', {
   ...resourceFields,
   name: Nullable(Name),
   key_prefix: Type.String({
-    description: 'The first characters, to recognise a key by.',
+    description: 'The first characters of the key, to recognize it.',
     examples: ['pak_01234567'],
   }),
   active: Type.Boolean({ examples: [true] }),
@@ -68,7 +68,7 @@ export const keyRoutes = [
       method: 'POST',
       path: '/project/keys',
       summary: 'Create a project key',
-      description: 'At most 10 keys are active at a time.',
+      description: 'A project may have at most 10 active keys.',
       access: { actors: ['project'] },
       rateLimit: 'integration',
       audit: 'api_key.create',
@@ -88,7 +88,7 @@ export const keyRoutes = [
       path: '/project/keys/:keyId',
       summary: 'Deactivate a project key',
       description:
-        'The key, the user tokens that it minted and the space sessions that it opened are refused from the next request on.',
+        'The key, user tokens minted with it and space sessions opened with it are refused from the next request on.',
       access: { actors: ['project'] },
       rateLimit: 'integration',
       audit: 'api_key.revoke',

@@ -61,7 +61,7 @@ export const planRoutes = [
       method: 'GET',
       path: '/project/plans/:planId',
       summary: 'Read a plan',
-      description: 'A user or space token reads the plan that its own user is under, and no other.',
+      description: 'A user or space token can only read the plan of its own user.',
       access: { actors: ['project', 'integration', 'user', 'space'], scope: 'plans:read' },
       rateLimit: 'integration',
       audit: null,
@@ -84,7 +84,7 @@ export const planRoutes = [
       path: '/project/plans/:planId',
       summary: 'Change a plan',
       description:
-        'Only the fields that are given change; null clears description, storageLimit and allowedMimes, and brings maxFiles and maxSpaces back to the usual bounds.',
+        'Changes only the given fields. Null clears description, storageLimit and allowedMimes, and resets maxFiles and maxSpaces to their defaults.',
       access: { actors: ['project'] },
       rateLimit: 'integration',
       audit: 'plan.update',
@@ -104,7 +104,7 @@ export const planRoutes = [
       path: '/project/plans/:planId',
       summary: 'Delete a plan',
       description:
-        'When the default plan goes, the oldest remaining one becomes the default. It stays while users without a plan of their own follow it.',
+        'If the default plan is deleted, the oldest remaining plan becomes the default. The default plan cannot be deleted while users without their own plan depend on it.',
       access: { actors: ['project'] },
       rateLimit: 'integration',
       audit: 'plan.delete',

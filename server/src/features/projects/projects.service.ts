@@ -1,4 +1,4 @@
-// Projects, as the admin manages them.
+// Projects, managed by the admin.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { PakhusError } from '../../kernel/error.ts';
@@ -72,7 +72,7 @@ export async function changeProject(
   audit: AuditStamp,
 ): Promise<ProjectRow> {
   return deps.db.transaction(async (tx) => {
-    const before = await lockedProject(tx, projectId);
+    const before = await lockAndRead(tx, projectId);
     await tx.query(
       updateProject(projectId, {
         name: change.name ?? before.name,
@@ -95,7 +95,7 @@ export async function setProjectActive(
   audit: AuditStamp,
 ): Promise<ProjectRow> {
   return deps.db.transaction(async (tx) => {
-    const before = await lockedProject(tx, projectId);
+    const before = await lockAndRead(tx, projectId);
     await tx.query(updateProjectActive(projectId, active));
     await recordAudit(
       tx,
@@ -108,7 +108,7 @@ export async function setProjectActive(
 
 export async function rotateProjectKeys(deps: Deps, projectId: string, audit: AuditStamp): Promise<WithKey> {
   return deps.db.transaction(async (tx) => {
-    const project = await lockedProject(tx, projectId);
+    const project = await lockAndRead(tx, projectId);
     const { key, plain, ended } = await replaceProjectKeys(tx, projectId);
     const metadata = { rotated: true, old: { key_ids: ended }, new: { key_ids: [key.id] } };
     const stamp = { ...audit, projectId };
@@ -125,7 +125,7 @@ export async function rotateProjectKeys(deps: Deps, projectId: string, audit: Au
 
 export async function removeProject(deps: Deps, projectId: string, audit: AuditStamp): Promise<void> {
   const remove = async (tx: Transaction) => {
-    // Waits for uploads that are committing, and keeps new ones out, so that every object is seen.
+    // Waits for uploads that are committing and blocks new ones, so that no object is missed.
     await lockProjectWhole(tx, projectId);
     const before = await readProject(tx, projectId);
     await doomFilesOfProject(tx, projectId);
@@ -148,7 +148,7 @@ const about = (projectId: string, metadata: object) => ({
   metadata: metadata as Record<string, unknown>,
 });
 
-async function lockedProject(tx: Transaction, projectId: string): Promise<ProjectRow> {
+async function lockAndRead(tx: Transaction, projectId: string): Promise<ProjectRow> {
   await lockProject(tx, projectId);
   return readProject(tx, projectId);
 }

@@ -1,4 +1,4 @@
-// Statements on projects and the account that each of them logs in with.
+// Statements on projects, with the account of each.
 import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 

@@ -1,4 +1,4 @@
-// What the admin sets for the whole installation. Absent rows mean the defaults.
+// Settings of the whole installation. A missing row means the default.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { Queryable } from '../../platform/db/postgres.ts';
@@ -27,7 +27,7 @@ async function readSetting<Value>(db: Queryable, key: string): Promise<Value | n
   return row?.value ?? null;
 }
 
-/** Takes effect with the next request on every instance: the statement that authenticates reads it. */
+/** Takes effect on every instance with the next request: the statement that authenticates reads it. */
 async function writeSetting<Value extends object>(
   deps: Deps,
   key: string,
@@ -35,7 +35,7 @@ async function writeSetting<Value extends object>(
   audit: AuditStamp,
 ): Promise<Value> {
   await deps.db.transaction(async (tx) => {
-    // One after the other, also while there is no row yet: what was there before is on record.
+    // Serializes writers even if there is no row yet, so that the audit log has the right old value.
     await tx.query(sql`lock table settings in share row exclusive mode`);
     const old = await readSetting<Value>(tx, key);
     await tx.query(sql`insert into settings (key, value) values (${key}, ${JSON.stringify(value)}::jsonb)

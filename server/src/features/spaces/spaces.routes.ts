@@ -46,7 +46,7 @@ export const spaceRoutes = [
       path: '/project/users/:user/spaces',
       summary: 'Create a space',
       description:
-        'The external id is unique within the project: spaces log in by it. Without scopes the space may do nothing yet.',
+        'The external id is unique within the project: spaces log in with it. A space without scopes may do nothing.',
       access: management,
       rateLimit: 'integration',
       audit: 'space.create',
@@ -82,7 +82,7 @@ export const spaceRoutes = [
       path: '/project/users/:user/spaces/:spaceId',
       summary: 'Change a space',
       description:
-        'Only the fields that are given change. Deactivating ends its live session at once. Changing the scopes takes a caller that holds the old and the new ones. New scopes that whoever set the password did not hold end the password and the live session: `has_password` is false then, and the password must be set again.',
+        'Changes only the given fields. Deactivating a space ends its live session at once. To change the scopes, the caller must hold the old and the new ones. Adding a scope that the one who set the password did not hold removes the password and ends the live session: `has_password` becomes false, and a new password must be set.',
       access: management,
       rateLimit: 'integration',
       audit: 'space.update',
@@ -101,7 +101,7 @@ export const spaceRoutes = [
       method: 'DELETE',
       path: '/project/users/:user/spaces/:spaceId',
       summary: 'Delete a space',
-      description: "Its files stay, at the owner's level; its live session ends at once.",
+      description: "Its files are kept and move to the owner's level; its live session ends at once.",
       access: management,
       rateLimit: 'integration',
       audit: 'space.delete',
@@ -118,7 +118,7 @@ export const spaceRoutes = [
       method: 'PUT',
       path: '/project/users/:user/spaces/:spaceId/credentials',
       summary: 'Set or rotate the password of a space',
-      description: 'Ends its live session. A user token must hold all scopes of the space.',
+      description: 'Ends the live session. A user token must hold all scopes of the space.',
       access: management,
       rateLimit: 'integration',
       audit: 'space.credentials',
@@ -137,7 +137,7 @@ export const spaceRoutes = [
       path: '/project/spaces/login',
       summary: 'Exchange the credentials of a space for a token',
       description:
-        'A space has one live session: a login ends the one before, and so does the end of the API key that logged it in. After 10 failures in 15 minutes this `external_id` gets 429, also with the right password, until `Retry-After` has passed or the space gets a new password; other spaces are not affected.',
+        'A space has one live session: a login ends the previous one. The session also ends when the API key that opened it does. After 10 failures in 15 minutes, this `external_id` gets 429 even with the right password, until `Retry-After` has passed or the space gets a new password; other spaces are not affected.',
       access: login,
       rateLimit: 'integration',
       audit: 'space.login',
@@ -167,7 +167,7 @@ export const spaceRoutes = [
       path: '/project/spaces/token/revoke',
       summary: 'End the session of a space',
       description:
-        'A user token ends sessions of the spaces of its user. What is no live session is 204 as well.',
+        'A user token can end sessions of its own spaces. The response is 204 even if there is no such live session.',
       access: { actors: ['project', 'integration', 'user'], scope: 'spaces:login', scopeless: ['user'] },
       rateLimit: 'integration',
       audit: 'token.revoke',

@@ -1,4 +1,4 @@
-// The numbers over HTTP. Every read is recorded.
+// Statistics over HTTP. Every read is audited.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { route } from '../../contract/route.ts';
@@ -36,7 +36,7 @@ export const statsRoutes = [
       id: 'stats.overview',
       method: 'GET',
       path: '/project/stats/overview',
-      summary: 'Traffic of today and of the last 30 days, and what is stored',
+      summary: 'Traffic of today and of the last 30 days, and storage',
       description: 'Days are UTC days; the last 30 include today.',
       access: ofProject,
       rateLimit: 'integration',
@@ -109,9 +109,9 @@ export const statsRoutes = [
       id: 'stats.user',
       method: 'GET',
       path: '/project/users/:user/stats',
-      summary: 'What a user stores, and its traffic of the last 30 days',
+      summary: 'Storage of a user, and its traffic of the last 30 days',
       description:
-        'The traffic of a user is every request that names the user or comes with a token of it or of its spaces. A space token gets the figures of its space, and the traffic of its own tokens.',
+        'The traffic of a user is every request that names the user or uses a token of the user or of its spaces. A space token gets the figures and the traffic of its own space.',
       access: ofUser,
       rateLimit: 'integration',
       audit: 'stats.read',
@@ -147,7 +147,7 @@ export const statsRoutes = [
       id: 'stats.projects',
       method: 'GET',
       path: '/admin/stats/projects',
-      summary: 'Storage and traffic, project by project',
+      summary: 'Storage and traffic of each project',
       description: 'Newest projects first.',
       access: ofAll,
       rateLimit: null,

@@ -15,7 +15,7 @@ export const tokenRoutes = [
       path: '/project/users/:user/tokens',
       summary: 'Mint a token for one user',
       description:
-        "Without scopes the token gets all of the caller's. Scopes beyond the caller's are refused. A token that an API key minted ends with that key, when it is deleted or rotated.",
+        'Without `scopes`, the token gets all scopes of the caller. Scopes that the caller lacks are refused. A token minted with an API key ends when that key is deleted or rotated.',
       access,
       rateLimit: 'integration',
       audit: 'token.mint',

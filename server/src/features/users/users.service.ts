@@ -29,15 +29,15 @@ export async function listProjectUsers(deps: Deps, projectId: string, page: Page
     listUsers(projectId, afterCursor(deps, list, page.cursor), page),
   );
   const { rows: kept, next_cursor } = toPage(deps, list, rows, page.limit);
-  const planOf = await plansInForce(
+  const findPlan = await plansInForce(
     deps.db,
     projectId,
     kept.map((row) => row.plan_id),
   );
-  return { users: kept.map((row) => subjectOf(row, planOf(row.plan_id))), next_cursor };
+  return { users: kept.map((row) => toSubject(row, findPlan(row.plan_id))), next_cursor };
 }
 
-const defaultsTriedMax = 5;
+const attemptsMax = 5;
 
 export async function createUser(
   deps: Deps,
@@ -45,8 +45,8 @@ export async function createUser(
   { externalId, planId = null }: { readonly externalId: string; readonly planId?: string | null },
   audit: AuditStamp,
 ): Promise<Subject> {
-  // The default plan may be deleted as it is given: then there is another one, or none.
-  const passes = (error: unknown) => planId === null && brokenConstraint(error) === 'users_plan';
+  // The default plan may be deleted at the same time: retry with the new default.
+  const isRetryable = (error: unknown) => planId === null && brokenConstraint(error) === 'users_plan';
   const insert = async (tx: Transaction): Promise<Subject> => {
     const [row] = await tx.query<UserRow>(insertUser(projectId, externalId, planId));
     const user = await withPlan(tx, projectId, row as UserRow);
@@ -54,7 +54,7 @@ export async function createUser(
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: user.id, userId: user.id, metadata });
     return user;
   };
-  return inTries(defaultsTriedMax, passes, () => projectTransaction(deps, projectId, insert)).catch(
+  return inTries(attemptsMax, isRetryable, () => projectTransaction(deps, projectId, insert)).catch(
     explainConflict,
   );
 }
@@ -67,7 +67,7 @@ export async function setUserActive(
   audit: AuditStamp,
 ): Promise<Subject> {
   return projectTransaction(deps, projectId, async (tx) => {
-    const before = await lockedUser(tx, projectId, userId);
+    const before = await lockAndRead(tx, projectId, userId);
     const [after] = await tx.query<UserRow>(updateUser(projectId, userId, active ?? before.active));
     const metadata = { old: { active: before.active }, new: { active: active ?? before.active } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
@@ -83,11 +83,11 @@ export async function assignPlan(
   audit: AuditStamp,
 ): Promise<Subject> {
   return projectTransaction(deps, projectId, async (tx) => {
-    const before = await lockedUser(tx, projectId, userId);
+    const before = await lockAndRead(tx, projectId, userId);
     const [after] = await tx.query<UserRow>(updateUserPlan(projectId, userId, planId)).catch(explainConflict);
     const metadata = { old: { plan_id: before.plan_id }, new: { plan_id: planId } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
-    // The plan's history shows it as well as the user's.
+    // Recorded for the plan as well as for the user.
     const assigned = { ...audit, action: 'plan.assign' } as const;
     await recordAudit(tx, assigned, { resourceType: 'plan', resourceId: planId, userId, metadata });
     return withPlan(tx, projectId, after as UserRow);
@@ -101,7 +101,7 @@ export async function removeUser(
   audit: AuditStamp,
 ): Promise<void> {
   const remove = async (tx: Transaction) => {
-    const row = await lockedUser(tx, projectId, userId);
+    const row = await lockAndRead(tx, projectId, userId);
     await doomFilesOfUser(tx, projectId, userId);
     await tx.query(deleteUser(projectId, userId));
     const metadata = { old: { external_id: row.external_id, used_bytes: row.used_bytes } };
@@ -111,13 +111,13 @@ export async function removeUser(
   await projectTransaction(deps, projectId, remove, 'long');
 }
 
-/** The first lock of whoever changes what belongs to a user. */
+/** Take this lock first when changing something that belongs to a user. */
 export async function lockOwner(tx: Transaction, projectId: string, userId: string): Promise<void> {
-  await lockedUser(tx, projectId, userId);
+  await lockAndRead(tx, projectId, userId);
 }
 
-/** Deleted between authentication and this moment: still an ordinary 404. */
-async function lockedUser(tx: Transaction, projectId: string, userId: string): Promise<UserRow> {
+/** 404 if the user was deleted since authentication. */
+async function lockAndRead(tx: Transaction, projectId: string, userId: string): Promise<UserRow> {
   const [row] = await tx.query<UserRow>(lockUser(projectId, userId));
   if (!row) throw userNotFound();
   return row;
@@ -137,11 +137,11 @@ function explainConflict(error: unknown): never {
 }
 
 async function withPlan(tx: Transaction, projectId: string, row: UserRow): Promise<Subject> {
-  const planOf = await plansInForce(tx, projectId, [row.plan_id]);
-  return subjectOf(row, planOf(row.plan_id));
+  const findPlan = await plansInForce(tx, projectId, [row.plan_id]);
+  return toSubject(row, findPlan(row.plan_id));
 }
 
-const subjectOf = (row: UserRow, plan: PlanFacts | null): Subject => ({
+const toSubject = (row: UserRow, plan: PlanFacts | null): Subject => ({
   id: row.id,
   externalId: row.external_id,
   active: row.active,

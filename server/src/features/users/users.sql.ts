@@ -17,7 +17,7 @@ const columns = sql`id, external_id, plan_id, active, used_bytes, created_at, up
 export const listUsers = (projectId: string, after: Sql, page: PageRequest): Sql =>
   newestFirst(sql`select ${columns} from users where project_id = ${projectId}${after}`, page);
 
-/** Without a plan given, the default plan of this moment is written into the row. */
+/** Without a plan, the row gets the current default plan. */
 export const insertUser = (projectId: string, externalId: string, planId: string | null): Sql => sql`
   insert into users (project_id, external_id, plan_id)
   values (${projectId}, ${externalId}, coalesce(${planId}::uuid,
