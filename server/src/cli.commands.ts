@@ -62,7 +62,7 @@ function disableTwoFactor({ settings, option: email, terminal: { say } }: Call):
 
 /** To standard output, or to a file that gets its name when it is complete. */
 function writeExport({ settings, option: path, terminal }: Call): Promise<void> {
-  return besideService(settings, async ({ connection }) => {
+  return alongsideService(settings, async ({ connection }) => {
     const exportTo = (write: Terminal['write']) => exportDatabase(connection, [queueTables], write);
     const { tables, rows } = await (path === null ? exportTo(terminal.write) : exportToFile(path, exportTo));
     // On stderr, to keep it out of the SQL.
@@ -92,7 +92,7 @@ async function exportToFile(
 }
 
 function copyToS3({ settings, terminal: { say, complain } }: Call): Promise<void> {
-  return besideService(settings, async ({ db, undo }) => {
+  return alongsideService(settings, async ({ db, undo }) => {
     const { disk, s3 } = await openBothStores(settings, undo);
     const report = await copyObjects({
       db,
@@ -123,14 +123,17 @@ async function onDatabase(settings: Settings, work: (db: Database) => Promise<vo
   }
 }
 
-interface Beside {
+interface OpenDatabase {
   readonly db: Database;
   readonly connection: Connection;
   readonly undo: Undo[];
 }
 
 /** For commands that only read the database: the service may be running. */
-async function besideService(settings: Settings, work: (open: Beside) => Promise<void>): Promise<void> {
+async function alongsideService(
+  settings: Settings,
+  work: (open: OpenDatabase) => Promise<void>,
+): Promise<void> {
   const undo: Undo[] = [];
   try {
     const joined = await joinConfiguredDatabase(settings, createLogger('silent'), undo);

@@ -1,9 +1,9 @@
-// A stored file as features hand it to each other: its row, a row to be stored, and what became of it.
+// The rows of stored files, and the batched functions that find and commit them.
 import type { Zone } from '../platform/objects/object-store.ts';
 import type { AuditStamp } from './audit.ts';
 import type { JobFacts } from './image-job.ts';
 
-/** What a caller may set on a file. */
+/** The fields that a caller may set. */
 export interface FileValues {
   readonly folder: string;
   readonly tags: string[];
@@ -13,7 +13,7 @@ export interface FileValues {
 }
 
 export interface FileRow extends FileValues {
-  /** How far the compression of an image is; null for every other file. */
+  /** The compression job of an image; null for other files. */
   readonly compression: JobFacts | null;
   readonly id: string;
   readonly user_id: string;
@@ -28,7 +28,7 @@ export interface FileRow extends FileValues {
   readonly updated_at: string;
 }
 
-/** A row to be. The database adds the times, and whoever reads it its compression. */
+/** A row to insert. The database adds the timestamps. */
 export interface NewFile extends Omit<FileRow, 'compression' | 'created_at' | 'updated_at'> {
   readonly project_id: string;
 }
@@ -43,22 +43,22 @@ export type StoreOutcome =
   | 'space limit'
   | 'file count'
   | 'object lost'
-  /** The database did not answer, and it is certain now that the file is not stored and will not be. */
+  /** The database did not answer, but the file is certain not to be stored, now or later. */
   | 'not confirmed';
 
-/** As what a file is delivered. */
+/** What decides the headers of a download. */
 export type DeliveredRow = Pick<FileRow, 'name' | 'mime_type' | 'compression'>;
 
-/** Where it is delivered from. */
+/** What decides the URL of a download. */
 export type AddressedRow = DeliveredRow & Pick<FileRow, 'storage_key' | 'zone' | 'visibility'>;
 
-/** A file that is only read. */
+/** A file for a detail read. */
 export interface ReadRow extends AddressedRow {
-  /** A JSON object. */
+  /** The file as JSON, as the API shows it. */
   readonly view: string;
 }
 
-/** One file as one caller may see it; a space, where given, is the only one that it sees. */
+/** A file, and what its caller may see: with a `spaceId`, only files of that space. */
 export interface WantedFile {
   readonly projectId: string;
   readonly userId: string;

@@ -119,9 +119,12 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
       { allowed: ['project'] },
     ],
   },
-  NOT_FOUND: { user: ['There is no such user in this project'] },
+  NOT_FOUND: { user: ['There is no such user in this project: check the id'] },
   CONFLICT: {
-    taken: ['A user with this external id exists already in this project', { field: 'external_id' }],
+    taken: [
+      'A user with this external id exists already in this project: choose another external id',
+      { field: 'external_id' },
+    ],
   },
   STORAGE_LIMIT_EXCEEDED: {
     plan: [

@@ -64,7 +64,7 @@ export function openApiDocument(version: string): Json {
             in: 'cookie',
             name: 'token',
             description:
-              'The session cookie that login sets. An invalid one gives 401, even with a valid Bearer token beside it.',
+              'The session cookie that login sets. An invalid one gives 401, even together with a valid Bearer token.',
           },
         },
         headers: sharedHeaders,

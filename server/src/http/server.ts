@@ -120,7 +120,7 @@ function addHooks(deps: Deps, instance: FastifyInstance, books: Bookkeeping, dra
     setCommonHeaders(deps, request, reply);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
     if (hasTwoHosts(request.raw.rawHeaders)) return done(hostRepeated());
-    // Now, before a body is read in vain.
+    // Before the body is read.
     if (request.is404 || lacksAnId(request.params))
       return done(routeNotFound(request.method, pathOf(request)));
     inTurn(request.raw.socket, reply.raw, done);

@@ -96,7 +96,7 @@ async function verifyPassword(
   return account;
 }
 
-const wrongPassword = () => new PakhusError('UNAUTHORIZED', 'E-mail or password is wrong');
+const wrongPassword = () => new PakhusError('UNAUTHORIZED', 'E-mail or password is wrong: check both');
 
 export async function logOut(deps: Deps, session: Session, audit: AuditStamp): Promise<void> {
   await deps.db.transaction(async (tx) => {

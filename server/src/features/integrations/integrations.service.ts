@@ -129,7 +129,8 @@ export async function removeIntegration(
   });
 }
 
-const notFound = () => new PakhusError('NOT_FOUND', 'There is no such integration in this project');
+const notFound = () =>
+  new PakhusError('NOT_FOUND', 'There is no such integration in this project: check the id');
 
 async function lockAndRead(
   tx: Transaction,

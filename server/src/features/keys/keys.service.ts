@@ -130,6 +130,6 @@ export async function revokeProjectKey(
       return;
     }
     const [known] = await tx.query<KeyRow>(findKey(projectId, keyId));
-    if (!known) throw new PakhusError('NOT_FOUND', 'There is no such key in this project');
+    if (!known) throw new PakhusError('NOT_FOUND', 'There is no such key in this project: check the id');
   });
 }

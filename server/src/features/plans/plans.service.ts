@@ -25,7 +25,8 @@ import {
 } from './plans.sql.ts';
 import type { NewPlanInput, PlanChangeInput } from './plans.wire.ts';
 
-export const planNotFound = () => new PakhusError('NOT_FOUND', 'There is no such plan in this project');
+export const planNotFound = () =>
+  new PakhusError('NOT_FOUND', 'There is no such plan in this project: check the id');
 
 export async function listProjectPlans(deps: Deps, projectId: string, page: PageRequest) {
   const list = `plans:${projectId}`;

@@ -140,7 +140,7 @@ export async function removeProject(deps: Deps, projectId: string, audit: AuditS
   await deps.db.transaction(remove, 'long');
 }
 
-const notFound = () => new PakhusError('NOT_FOUND', 'There is no such project');
+const notFound = () => new PakhusError('NOT_FOUND', 'There is no such project: check the id');
 
 const about = (projectId: string, metadata: object) => ({
   resourceType: 'project',

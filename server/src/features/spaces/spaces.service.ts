@@ -283,9 +283,13 @@ async function lockAndRead(
 
 function explainConflict(error: unknown): never {
   if (brokenConstraint(error) !== 'spaces_external_id_unique') throw error;
-  throw new PakhusError('CONFLICT', 'A space with this external id exists already in this project', {
-    details: { field: 'external_id' },
-  });
+  throw new PakhusError(
+    'CONFLICT',
+    'A space with this external id exists already in this project: choose another external id',
+    {
+      details: { field: 'external_id' },
+    },
+  );
 }
 
 const about = (space: SpaceRow, metadata: object) => ({

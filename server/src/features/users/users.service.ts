@@ -126,9 +126,13 @@ async function lockAndRead(tx: Transaction, projectId: string, userId: string): 
 function explainConflict(error: unknown): never {
   switch (brokenConstraint(error)) {
     case 'users_external_id_unique':
-      throw new PakhusError('CONFLICT', 'A user with this external id exists already in this project', {
-        details: { field: 'external_id' },
-      });
+      throw new PakhusError(
+        'CONFLICT',
+        'A user with this external id exists already in this project: choose another external id',
+        {
+          details: { field: 'external_id' },
+        },
+      );
     case 'users_plan':
       throw planNotFound();
     default:
