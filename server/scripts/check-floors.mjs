@@ -1,20 +1,22 @@
-// Draws the import graph of src/ and fails on an arrow that goes up a floor, on a cycle, and on a feature
-// that reaches into another one past its services and wire shapes, into its statements.
+// Draws the import graph of src/, type imports included, and fails on
+// - an import that goes up a floor
+// - a cycle, between files or between the folders of features
+// - a feature that imports another one's statements, routes or jobs
+// - a package, or the environment, outside the one place that may know it
+// - a source file that the graph cannot place
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const src = fileURLToPath(new URL('../src', import.meta.url));
-const floors = [
-  'kernel',
-  'platform',
-  'contract',
-  'features',
-  ['http', 'jobs'],
-  ['main.ts', 'app.ts', 'config.ts', 'cli.ts', 'cli.commands.ts', 'version.ts'],
-];
-/** Packages that one place alone may know. */
+const folders = [['kernel'], ['platform'], ['contract'], ['features'], ['http', 'jobs']];
+/** The composition root: files directly in src/. */
+const topFloor = folders.length;
+
+/** Packages that only one place may import. */
 const confined = {
+  ajv: /^platform\/validation\.ts$/,
+  'ajv-formats': /^platform\/validation\.ts$/,
+  'fast-jwt': /^features\/credentials\/credentials\.tokens\.ts$/,
   fastify: /^http\//,
   pg: /^platform\/db\//,
   undici: /^platform\/objects\//,
@@ -24,75 +26,91 @@ const confined = {
   nodemailer: /^platform\/mail\//,
   otpauth: /^kernel\/crypto\/totp\.ts$/,
 };
+const readsEnvironment = /^(config|main)\.ts$|^platform\//;
 
-const complaints = [];
-const imports = new Map(sourceFiles(src).map((file) => [file, importsOf(file)]));
-
-for (const [file, targets] of imports) {
-  for (const target of targets.files) checkArrow(file, target);
-  for (const name of targets.packages) {
-    if (confined[name] && !confined[name].test(file)) complaints.push(`${file} knows ${name}`);
+/** Checks the sources in a folder; returns one sentence for each violation. */
+export function checkFloors(src) {
+  const texts = new Map(listSources(src).map((file) => [file, readFileSync(join(src, file), 'utf8')]));
+  const imports = new Map([...texts].map(([file, text]) => [file, parseImports(src, file, text)]));
+  const complaints = [];
+  for (const [file, { files, packages }] of imports) {
+    if (findFloor(file) < 0) complaints.push(`${file} is on no floor`);
+    complaints.push(...files.flatMap((target) => checkImport(file, target)));
+    for (const name of packages)
+      if (confined[name] && !confined[name].test(file)) complaints.push(`${file} imports ${name}`);
+    if (/process\.env\b/.test(texts.get(file)) && !readsEnvironment.test(file))
+      complaints.push(`${file} reads the environment`);
   }
-  if (
-    file !== 'config.ts' &&
-    file !== 'main.ts' &&
-    /process\.env\b/.test(readFileSync(join(src, file), 'utf8')) &&
-    !file.startsWith('platform/')
-  ) {
-    complaints.push(`${file} reads the environment`);
-  }
-}
-findCycles();
-
-if (complaints.length > 0) {
-  console.error(complaints.map((complaint) => `floors: ${complaint}`).join('\n'));
-  process.exit(1);
+  const graph = new Map([...imports].map(([file, { files }]) => [file, new Set(files)]));
+  complaints.push(...findCycles(graph).map((cycle) => `a cycle of files: ${cycle.join(' -> ')}`));
+  const features = toFeatureGraph(graph);
+  complaints.push(...findCycles(features).map((cycle) => `a cycle of features: ${cycle.join(' -> ')}`));
+  return complaints;
 }
 
-function sourceFiles(folder) {
-  return readdirSync(folder, { recursive: true })
-    .map((name) => relative(src, join(folder, name)))
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
-}
+const listSources = (src) =>
+  readdirSync(src, { recursive: true }).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
 
-function importsOf(file) {
-  const text = readFileSync(join(src, file), 'utf8');
+function parseImports(src, file, text) {
   const found = [
     ...text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^;]*?from\s+'([^']+)'|import\('([^']+)'\)/g),
   ].map((match) => match[1] ?? match[2]);
-  const files = found
-    .filter((path) => path.startsWith('.'))
-    .map((path) => relative(src, resolve(src, dirname(file), path)));
-  const packages = found
-    .filter((path) => !path.startsWith('.'))
-    .map((path) => path.match(/^(@[^/]+\/)?[^/]+/)[0]);
-  return { files, packages };
+  const isRelative = (path) => path.startsWith('.');
+  return {
+    files: found.filter(isRelative).map((path) => relative(src, resolve(src, dirname(file), path))),
+    packages: found.filter((path) => !isRelative(path)).map((path) => path.match(/^(@[^/]+\/)?[^/]+/)[0]),
+  };
 }
 
-function floorOf(file) {
-  const top = file.split('/')[0];
-  return floors.findIndex((floor) => [floor].flat().includes(top));
-}
+const findFloor = (file) =>
+  file.includes('/') ? folders.findIndex((names) => names.includes(file.split('/')[0])) : topFloor;
 
-function checkArrow(file, target) {
-  if (floorOf(file) < 0) complaints.push(`${file} stands on no floor`);
-  if (floorOf(target) > floorOf(file)) complaints.push(`${file} imports upwards: ${target}`);
-  const [from, to] = [file, target].map((path) => /^features\/([^/]+)\//.exec(path)?.[1]);
+const findFeature = (file) => /^features\/([^/]+)\//.exec(file)?.[1];
+
+function checkImport(file, target) {
+  const complaints = [];
+  if (findFloor(target) > findFloor(file)) complaints.push(`${file} imports upwards: ${target}`);
+  const [from, to] = [findFeature(file), findFeature(target)];
   if (from && to && from !== to && /\.(sql|routes|jobs)\.ts$/.test(target))
-    complaints.push(`${file} reaches into the statements of ${to}: ${target}`);
+    complaints.push(`${file} reaches into ${to}: ${target}`);
+  return complaints;
 }
 
-function findCycles() {
+function toFeatureGraph(graph) {
+  const features = new Map();
+  for (const [file, targets] of graph) {
+    const from = findFeature(file);
+    if (!from) continue;
+    const known = features.get(from) ?? new Set();
+    features.set(from, known);
+    for (const target of targets) {
+      const to = findFeature(target);
+      if (to && to !== from) known.add(to);
+    }
+  }
+  return features;
+}
+
+/** One cycle for each edge that closes one, by depth-first search. */
+function findCycles(graph) {
+  const cycles = [];
   const state = new Map();
-  const visit = (file, path) => {
-    if (state.get(file) === 'done') return;
-    if (state.get(file) === 'open') {
-      complaints.push(`a cycle: ${[...path.slice(path.indexOf(file)), file].join(' -> ')}`);
+  const visit = (node, path) => {
+    if (state.get(node) === 'done') return;
+    if (state.get(node) === 'open') {
+      cycles.push([...path.slice(path.indexOf(node)), node]);
       return;
     }
-    state.set(file, 'open');
-    for (const target of imports.get(file)?.files ?? []) visit(target, [...path, file]);
-    state.set(file, 'done');
+    state.set(node, 'open');
+    for (const target of graph.get(node) ?? []) visit(target, [...path, node]);
+    state.set(node, 'done');
   };
-  for (const file of imports.keys()) visit(file, []);
+  for (const node of graph.keys()) visit(node, []);
+  return cycles;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const complaints = checkFloors(fileURLToPath(new URL('../src', import.meta.url)));
+  for (const complaint of complaints) console.error(`floors: ${complaint}`);
+  process.exitCode = complaints.length > 0 ? 1 : 0;
 }

@@ -1,8 +1,9 @@
-// What the commands do, apart from the command line that names them: to read a wrong word or to print the version takes
-// none of the service.
+// The commands. Separate from cli.ts, so that --version and usage errors load nothing of the service.
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { joinConfiguredDatabase, openBothStores, openConfiguredDatabase, type Undo, undoAll } from './app.ts';
+import { joinConfiguredDatabase, openConfiguredDatabase } from './app.database.ts';
+import { openBothStores } from './app.objects.ts';
+import { type Undo, undoAll } from './app.undo.ts';
 import type { Settings } from './contract/settings.ts';
 import {
   chooseAccount,
@@ -21,13 +22,13 @@ import { queueTables } from './platform/queue/queue-export.ts';
 export interface Terminal {
   say(line: string): void;
   complain(line: string): void;
-  /** Resolves when the text has been taken, and rejects when it cannot be. */
+  /** Resolves when the text is written. */
   write(text: string): Promise<void>;
 }
 
 interface Call {
   readonly settings: Settings;
-  /** What the command's one option was given, or null. */
+  /** The value of the command's option, or null. */
   readonly option: string | null;
   readonly terminal: Terminal;
 }
@@ -59,12 +60,12 @@ function disableTwoFactor({ settings, option: email, terminal: { say } }: Call):
   });
 }
 
-/** To the terminal's output, or to a file that is complete as soon as it has its name. */
+/** To standard output, or to a file that gets its name when it is complete. */
 function writeExport({ settings, option: path, terminal }: Call): Promise<void> {
-  return besideService(settings, async ({ connection }) => {
+  return alongsideService(settings, async ({ connection }) => {
     const exportTo = (write: Terminal['write']) => exportDatabase(connection, [queueTables], write);
     const { tables, rows } = await (path === null ? exportTo(terminal.write) : exportToFile(path, exportTo));
-    // Not among the SQL.
+    // On stderr, to keep it out of the SQL.
     terminal.complain(`Exported ${rows} rows of ${tables} tables.`);
   });
 }
@@ -75,7 +76,7 @@ async function exportToFile(
 ): Promise<ExportResult> {
   if (existsSync(path)) throw new OperatorError(`${path} exists already: name another file`);
   const draft = `${path}.part`;
-  // The hashes of passwords and keys are in it.
+  // It contains hashes of passwords and keys.
   const file = await open(draft, 'w', 0o600);
   try {
     const result = await exportTo((text) => file.writeFile(text));
@@ -91,24 +92,24 @@ async function exportToFile(
 }
 
 function copyToS3({ settings, terminal: { say, complain } }: Call): Promise<void> {
-  return besideService(settings, async ({ db, undo }) => {
+  return alongsideService(settings, async ({ db, undo }) => {
     const { disk, s3 } = await openBothStores(settings, undo);
     const report = await copyObjects({
       db,
       from: disk,
       to: s3,
       onFailure: (fileId, reason) => complain(`The file ${fileId} was not copied: ${reason}`),
-      onProgress: (soFar) => say(`So far: ${countsOf(soFar)}`),
+      onProgress: (soFar) => say(`So far: ${describeCounts(soFar)}`),
     });
-    say(`Done: ${countsOf(report)}`);
+    say(`Done: ${describeCounts(report)}`);
     if (report.failed > 0)
       throw new OperatorError(
-        `${report.failed} objects are missing in the bucket: see above, and run it again`,
+        `${report.failed} objects are missing in the bucket: see the messages above, and run the command again`,
       );
   });
 }
 
-const countsOf = ({ copied, present, deleted, failed: lacking }: CopyReport): string =>
+const describeCounts = ({ copied, present, deleted, failed: lacking }: CopyReport): string =>
   `${copied} objects copied and read back, ${present} were there already, ${deleted} deleted meanwhile, ${lacking} failed`;
 
 async function onDatabase(settings: Settings, work: (db: Database) => Promise<void>): Promise<void> {
@@ -122,14 +123,17 @@ async function onDatabase(settings: Settings, work: (db: Database) => Promise<vo
   }
 }
 
-interface Beside {
+interface OpenDatabase {
   readonly db: Database;
   readonly connection: Connection;
   readonly undo: Undo[];
 }
 
-/** For what does not change the database: the service may run on it. */
-async function besideService(settings: Settings, work: (open: Beside) => Promise<void>): Promise<void> {
+/** For commands that only read the database: the service may be running. */
+async function alongsideService(
+  settings: Settings,
+  work: (open: OpenDatabase) => Promise<void>,
+): Promise<void> {
   const undo: Undo[] = [];
   try {
     const joined = await joinConfiguredDatabase(settings, createLogger('silent'), undo);
@@ -143,6 +147,6 @@ async function besideService(settings: Settings, work: (open: Beside) => Promise
 async function refuseOtherRelease(db: Database): Promise<void> {
   if (!(await isMigrated(db)))
     throw new OperatorError(
-      'The database is not one of this release: check DATABASE_URL, or start this release of the service first',
+      'The database belongs to another release: check DATABASE_URL, or start this release of the service first',
     );
 }

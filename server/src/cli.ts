@@ -1,5 +1,5 @@
-// The operator's command line: for when nobody can log in, and for moving to servers. It works on the database itself.
-// What changes the embedded one wants the service stopped; what only reads it does not.
+// The operator's command line: to recover an account, and to move to servers. Commands use the database directly. Those
+// that change the embedded one need the service stopped.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,8 +13,8 @@ const succeeded = 0;
 const failed = 1;
 const misused = 2;
 
-/** The one option that each of the commands has, if any. */
-const optionOf = {
+/** The option of each command, if it has one. */
+const optionByCommand = {
   'admin reset-password': 'email',
   'admin disable-2fa': 'email',
   'admin export-database': 'file',
@@ -66,7 +66,7 @@ function parse(words: readonly string[]): Parsed | string {
     });
     const name = positionals.join(' ');
     if (!isCommand(name)) return `There is no command "${name}"`;
-    const known = optionOf[name];
+    const known = optionByCommand[name];
     const [stray] = Object.keys(values).filter((option) => option !== known);
     if (stray) return `"${name}" has no option --${stray}`;
     return { name, option: known === null ? null : (values[known] ?? null) };
@@ -75,9 +75,9 @@ function parse(words: readonly string[]): Parsed | string {
   }
 }
 
-const isCommand = (name: string): name is CommandName => Object.hasOwn(optionOf, name);
+const isCommand = (name: string): name is CommandName => Object.hasOwn(optionByCommand, name);
 
-/** In the wrong folder, an empty database would be made and found to hold no admin. */
+/** Otherwise a wrong DATA_DIR would create an empty database there, without an admin. */
 function refuseMissingDatabase(settings: Settings): void {
   const folder = resolve(join(settings.DATA_DIR, 'postgres'));
   if (settings.DATABASE_URL === null && !existsSync(folder)) {

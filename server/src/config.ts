@@ -1,4 +1,4 @@
-// The only file that reads the environment. All mistakes are found together, before anything is started.
+// Reads the environment. Reports all mistakes at once, before anything starts.
 import { type Settings, variables } from './contract/settings.ts';
 import { editDistance } from './kernel/text/edit-distance.ts';
 import { presignSecondsMax, uploadBytesMax } from './platform/objects/s3/s3-limits.ts';
@@ -14,7 +14,7 @@ export class ConfigError extends Error {
 
 export interface Config {
   readonly settings: Settings;
-  /** What works, but that an operator should know of. */
+  /** Not wrong, but worth knowing for an operator. */
   readonly warnings: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export function readConfig(environment: Environment): Config {
   const settings: Record<string, unknown> = {};
   for (const [name, variable] of Object.entries(variables)) {
     try {
-      // An empty variable is how many a tool says "not set".
+      // Many tools pass an empty variable for "not set".
       settings[name] = variable.read(environment[name] === '' ? undefined : environment[name]);
     } catch (error) {
       mistakes.push(`${name} ${(error as Error).message}`);
@@ -33,20 +33,20 @@ export function readConfig(environment: Environment): Config {
   }
   mistakes.push(...contradictions(settings as Partial<Settings>));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
-  const warnings = [...warningsOf(settings as Settings), ...misspelledVariables(environment)];
+  const warnings = [...findWarnings(settings as Settings), ...misspelledVariables(environment)];
   return { settings: settings as Settings, warnings };
 }
 
 const jwtSecretAdvised = 32;
 
-/** What only two variables together can get wrong. One that is wrong by itself is not there. */
+/** Conflicts between variables. Those that are invalid by themselves are missing here. */
 const contradictions = (settings: Partial<Settings>): string[] => [
   ...(settings.S3_BUCKET == null ? strayS3Variables(settings) : s3Mistakes(settings)),
   ...portMistakes(settings),
   ...mailMistakes(settings),
 ];
 
-/** Links in mails must not follow a Host header: whoever forges it would be sent the reset tokens of others. */
+/** Links in mails must not follow the Host header: by forging it, an attacker could receive other people's reset tokens. */
 function mailMistakes({ SMTP_URL, PUBLIC_URL, RESET_URL }: Partial<Settings>): string[] {
   const isOpen = SMTP_URL != null && PUBLIC_URL === null && RESET_URL === null;
   return isOpen
@@ -54,7 +54,7 @@ function mailMistakes({ SMTP_URL, PUBLIC_URL, RESET_URL }: Partial<Settings>): s
     : [];
 }
 
-/** A worker serves nothing but its metrics; port 0 is a different one every time. */
+/** A worker has no other port, and port 0 never conflicts. */
 function portMistakes({ PORT, METRICS_PORT, ROLE }: Partial<Settings>): string[] {
   const clash = METRICS_PORT != null && METRICS_PORT !== 0 && METRICS_PORT === PORT && ROLE !== 'worker';
   return clash ? ['METRICS_PORT must be another port than PORT'] : [];
@@ -88,27 +88,27 @@ function s3Mistakes(settings: Partial<Settings>): string[] {
   return found;
 }
 
-function warningsOf(settings: Settings): string[] {
+function findWarnings(settings: Settings): string[] {
   const found: string[] = [];
   const { JWT_SECRET, DATABASE_URL, R2_PUBLIC_URL, S3_BUCKET, S3_PUBLIC_BUCKET } = settings;
   if (JWT_SECRET !== null && JWT_SECRET.length < jwtSecretAdvised)
     found.push(`JWT_SECRET is shorter than ${jwtSecretAdvised} characters: choose a longer one`);
   if (JWT_SECRET === null && DATABASE_URL !== null)
-    found.push('JWT_SECRET is generated: several instances on one database must be given the same one');
+    found.push('JWT_SECRET is generated: instances that share a database must share one JWT_SECRET as well');
   if (R2_PUBLIC_URL !== null && S3_BUCKET !== null && S3_PUBLIC_BUCKET === null) {
     found.push(
-      'R2_PUBLIC_URL serves the one bucket that private objects are in, too: whoever learns a storageKey can read a private file there; set S3_PUBLIC_BUCKET',
+      'R2_PUBLIC_URL exposes private files: there is only one bucket, so anyone who knows a storageKey can read it there; set S3_PUBLIC_BUCKET',
     );
   }
   return found;
 }
 
-/** Families of variables that hardly anybody else uses. */
+/** Prefixes that hardly any other program uses. */
 const ownPrefixes = ['PAKHUS_', 'S3_', 'R2_', 'SMTP_', 'IMAGE_', 'REAPER_', 'JWT_'];
-/** Kubernetes puts the addresses of services into every container: of one named pakhus, PAKHUS_SERVICE_HOST and others. */
+/** Kubernetes sets these for a service named pakhus: PAKHUS_SERVICE_HOST and others. */
 const serviceLink = /_SERVICE_(HOST|PORT)(_\w+)?$|_PORT(_\d+_(TCP|UDP)(_\w+)?)?$/;
 
-/** A misspelled variable would silently leave its default in force. Values are not repeated: they may be secrets. */
+/** A misspelled variable would silently leave its default in force. Values are not logged: they may be secrets. */
 function misspelledVariables(environment: Environment): string[] {
   return Object.keys(environment)
     .filter((name) => !Object.hasOwn(variables, name) && environment[name])
@@ -121,7 +121,7 @@ function misspelledVariables(environment: Environment): string[] {
     });
 }
 
-/** In a short name, two typos would make anything of anything. */
+/** Two typos could turn a short name into any other. */
 const typosMax = (name: string): number => (name.length < 10 ? 1 : 2);
 
 function nearestVariable(name: string): string | undefined {
@@ -148,8 +148,8 @@ export function helpText(): string {
     'pakhus admin copy-objects                   copies all objects from DATA_DIR to the S3 store, and verifies them',
     'pakhus --version                            prints the version',
     '',
-    'Without --email, the admin is meant. On the embedded database, stop the service before the first two; the',
-    'others may run beside it.',
+    'Without --email, the account is the admin. With the embedded database, stop the service before the first two',
+    'commands; the others may run while it is up.',
     '',
     'Pakhus is configured by environment variables; all are optional.',
     '',

@@ -1,5 +1,5 @@
-// The process: reads the configuration, starts the service, says that it is ready, and stops on a signal. Any
-// argument makes it a command line instead. The service itself is loaded only once it is known to be wanted.
+// The process: runs a command if there are arguments, otherwise the service, until a signal stops it. The service is
+// loaded only when it is needed.
 import type { Pakhus } from './app.ts';
 import { runCommand } from './cli.ts';
 import { ConfigError, readConfig } from './config.ts';
@@ -10,9 +10,9 @@ import { createLogger, type Logger } from './platform/log.ts';
 const stopWithinMs = 30_000;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-// As with the log: what cannot be said is lost, and nothing else.
+// As with the log: output that cannot be written is dropped.
 process.stdout.on('error', () => undefined);
-/** Of a command's output, unlike of the log, nothing may be missing. */
+/** For the output of commands, which must be complete. */
 const write = (text: string) =>
   new Promise<void>((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
@@ -43,8 +43,8 @@ async function serve(): Promise<void> {
     onAdminCreated: (password) =>
       say(`The admin was created. It is shown this once: ${settings.ADMIN_EMAIL} / ${password}`),
   });
-  // Before it is ready: whoever changes their mind meanwhile gets an orderly stop, too. A signal may come twice, as
-  // one to the whole group does that npm hands on as well: the second must not end what the first has begun.
+  // Registered before the service is ready, so that a signal during the start also stops it cleanly. Only the first one
+  // counts: npm forwards a signal that the process group has received already.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => {
       if (stopping.signal.aborted) return;
@@ -68,13 +68,13 @@ function readyLine({ baseUrl, address }: Pakhus): string {
 function stopOnSignal(signal: string, starting: Promise<Pakhus>, log: Logger): void {
   log.info({ signal }, 'stopping');
   setTimeout(() => {
-    log.error({}, 'gave up waiting for what is in flight');
+    log.error({}, 'stop timed out, exiting with requests in flight');
     process.exit(1);
   }, stopWithinMs).unref();
   starting
     .then(
       (pakhus) => pakhus.stop(),
-      // It never came up, and has cleaned up after itself.
+      // The start failed, and has cleaned up.
       () => undefined,
     )
     .then(
@@ -86,7 +86,7 @@ function stopOnSignal(signal: string, starting: Promise<Pakhus>, log: Logger): v
     );
 }
 
-/** Where something came from is for whoever looks for it. */
+/** Stack traces only for those who debug. */
 const isDebugged = (): boolean => /^(debug|trace)$/.test(process.env.LOG_LEVEL ?? '');
 
 main().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-// Who calls. One credential makes one actor, and decides identity, CORS and rate policy alike.
+// Who calls. One credential decides identity, CORS policy and rate policy.
 import type { Grant, Scope } from './scope.ts';
 
 export type ActorKind = 'admin' | 'project' | 'integration' | 'user' | 'space';
@@ -29,7 +29,7 @@ export interface UserActor {
   readonly kind: 'user';
   readonly projectId: string;
   readonly userId: string;
-  /** The integration that minted the token; null when the project itself did. */
+  /** The integration that minted the token; null if the project did. */
   readonly integrationId: string | null;
   readonly jti: string;
   readonly grant: readonly Scope[];
@@ -58,14 +58,14 @@ export interface Session {
 
 export const grantOf = (actor: Actor): Grant => ('grant' in actor ? actor.grant : '*');
 
-/** The end-user that a delegated token is confined to, or null for actors that see the whole project. */
+/** The only end-user that the actor may see, or null for all of the project. */
 export const pinnedUserOf = (actor: Actor): string | null =>
   actor.kind === 'user' || actor.kind === 'space' ? actor.userId : null;
 
-/** The space that a token is confined to, or null for actors that see all of a user. */
+/** The only space that the actor may see, or null for all of a user. */
 export const pinnedSpaceOf = (actor: Actor): string | null => (actor.kind === 'space' ? actor.spaceId : null);
 
-/** Who stands behind an actor in the audit log. */
+/** How the audit log names an actor. */
 export function attributionOf(actor: Actor): {
   actorType: 'admin' | 'project' | 'integration';
   actorId: string;

@@ -1,4 +1,4 @@
-// What the audit log records: the closed list of actions, and the two ways to record one.
+// What the audit log records: every action, and the fields of a row.
 
 export const auditActions = [
   'auth.login',
@@ -46,7 +46,7 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** Everything about a row that follows from the request: who, from where, for which project. */
+/** The fields of a row that follow from the request. */
 export interface AuditStamp {
   readonly action: AuditAction;
   readonly projectId: string | null;
@@ -57,7 +57,7 @@ export interface AuditStamp {
   readonly userAgent: string | null;
 }
 
-/** What only the operation itself knows. */
+/** The fields that only the operation knows. */
 export interface AuditSubject {
   readonly resourceType: string;
   readonly resourceId?: string | null;
@@ -65,9 +65,9 @@ export interface AuditSubject {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Rows of reads and of refused logins: batched, written soon, never awaited by a request. */
+/** For reads and refused logins: rows are batched, and no request waits for them. */
 export interface AuditQueue {
   add(stamp: AuditStamp, subject: AuditSubject): void;
-  /** Writes what is held; never rejects. */
+  /** Writes all queued rows; never rejects. */
   flush(): Promise<void>;
 }

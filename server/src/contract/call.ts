@@ -4,28 +4,28 @@ import type { Device } from '../kernel/crypto/device-cookie.ts';
 
 export interface Call {
   readonly requestId: string;
-  /** Of the client, for the record; null where what is claimed is no address. */
+  /** The client's address for the audit log; null if a header claims something that is no address. */
   readonly ipAddress: string | null;
-  /** Where it comes from, for whoever takes turns by it: what cannot be forged first, what the client claims last. */
+  /** For fair queueing, least forgeable first: the network of the socket, then what the client claims. */
   readonly addresses: readonly string[];
   readonly userAgent: string | null;
-  /** Where this service is reached: PUBLIC_URL, or what the request's Host says. */
+  /** The URL of this service: PUBLIC_URL, or the request's Host. */
   readonly origin: string;
   readonly headers: IncomingMessage['headers'];
   /** The body of a multipart route. */
   readonly raw: IncomingMessage;
   setHeader(name: string, value: string | number): void;
-  /** Lets pages of every origin read the answer. */
+  /** Lets pages from any origin read the answer. */
   allowAnyOrigin(): void;
   /** Sets the session cookie, or clears it. */
   setSessionCookie(token: string | null, expiresAtMs?: number): void;
-  /** The browser that calls, as far as its cookie is one of ours; the account says whether it is still good. */
+  /** From a valid device cookie; the account decides whether it still trusts the device. */
   readonly device: Device | null;
   setDeviceCookie(cookie: string): void;
-  /** Counts the request as a download as well. */
+  /** Also counts the request as a download. */
   countDownload(): void;
-  /** Throws where the credential has ended since the request was let in, which may be long ago when its body is slow. */
-  refuseEnded(): Promise<void>;
-  /** Answers with a status of its own, where the shape's does not fit. */
+  /** Throws if the credential has been revoked since the request began, which may be long ago if its body is slow. */
+  recheckCredential(): Promise<void>;
+  /** Overrides the status that the route declares. */
   setStatus(status: number): void;
 }

@@ -1,10 +1,11 @@
-// What the world gives to features. Built once, in app.ts; handed on explicitly, never imported.
+// Everything a feature may use: built once in app.ts, passed explicitly, never imported.
 import type { Clock } from '../kernel/clock.ts';
 import type { DeviceCookies } from '../kernel/crypto/device-cookie.ts';
 import type { Sealer } from '../kernel/crypto/sealed.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
 import type { Counters } from '../platform/counters/counters.ts';
 import type { Database } from '../platform/db/postgres.ts';
+import type { ProjectGates } from '../platform/db/project-work.ts';
 import type { FairShare } from '../platform/fair-share.ts';
 import type { ImageEngine } from '../platform/images/image-engine.ts';
 import type { InFlight } from '../platform/in-flight.ts';
@@ -17,6 +18,7 @@ import type { ObjectStore } from '../platform/objects/object-store.ts';
 import type { Passwords } from '../platform/passwords.ts';
 import type { Queue } from '../platform/queue/queue.ts';
 import type { AuditQueue } from './audit.ts';
+import type { FileCommitter, FileFinder } from './file.ts';
 import type { Reservations } from './object-ref.ts';
 import type { Settings } from './settings.ts';
 import type { TokenSigner } from './token.ts';
@@ -26,6 +28,8 @@ export interface Deps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly db: Database;
+  /** Bounds on how many connections one project may hold. */
+  readonly projectGates: ProjectGates;
   readonly limiter: Limiter;
   readonly passwords: Passwords;
   readonly tokens: TokenSigner;
@@ -33,25 +37,38 @@ export interface Deps {
   readonly sealer: Sealer;
   readonly mailer: Mailer;
   readonly cursors: CursorCodec;
+  readonly keyUses: KeyUses;
   readonly auditQueue: AuditQueue;
   readonly counters: Counters;
-  /** Brings what this process has counted into the database. */
+  /** Writes the counts of this process to the database. */
   readonly foldCounts: () => Promise<void>;
   readonly metrics: Metrics;
   readonly queue: Queue;
   readonly images: ImageEngine;
   readonly objects: ObjectStore;
   readonly reservations: Reservations;
-  /** The claims of a download URL that this service serves itself; null for a forged or expired one. */
+  readonly findFile: FileFinder;
+  readonly commitUpload: FileCommitter;
+  /** The claims of a signed download URL of the disk store; null if it is forged or has expired. */
   readonly verifyDownload: (key: string, query: string) => DownloadClaims | null;
-  /** What uploads under way share: bytes of memory for small ones, places for those that are streamed. */
+  /** Capacity that uploads in flight share: memory for small ones, slots for streamed ones. */
   readonly uploads: { readonly buffers: FairShare; readonly places: FairShare };
-  /** Bounds what large uploads have in the store before they are committed. */
+  /** Bounds how many uncommitted bytes large uploads may have in the store. */
   readonly inFlight: InFlight;
   readonly version: string;
-  /** Whether optional parts answer, for the health report. */
-  readonly probes: {
-    readonly redis: () => Promise<boolean> | null;
-    readonly storage: () => Promise<boolean>;
-  };
+  readonly health: HealthChecks;
+}
+
+/** Records when API keys were last used, in the background. */
+export interface KeyUses {
+  record(projectId: string, keyId: string): void;
+}
+
+export type HealthStatus = 'ok' | 'unavailable' | 'not configured';
+
+/** None of them rejects, and each answers within seconds. */
+export interface HealthChecks {
+  database(): Promise<HealthStatus>;
+  storage(): Promise<HealthStatus>;
+  redis(): Promise<HealthStatus>;
 }

@@ -1,9 +1,9 @@
-// What is done without a caller: periodic tasks and queued jobs. Instances share both.
+// Background work: periodic tasks and queued jobs. All instances share both.
 import type { QueueOptions } from '../platform/queue/queue.ts';
 import type { Deps } from './deps.ts';
 import type { Settings } from './settings.ts';
 
-/** Whoever claims a due task does it. */
+/** Runs on one instance at a time. */
 export interface PeriodicTask {
   readonly name: string;
   everySeconds(deps: Deps): number;
@@ -12,7 +12,7 @@ export interface PeriodicTask {
 
 export const periodic = (task: PeriodicTask): PeriodicTask => task;
 
-/** A job that throws is tried again, as its queue says. */
+/** A job that throws is retried, as its queue options say. */
 export interface QueuedJob<Data = never> {
   readonly name: string;
   queue(settings: Settings): Omit<QueueOptions, 'name'>;

@@ -1,9 +1,10 @@
-// Refusals that several places give in the same words. What may not be seen must sound like what is not there.
+// Errors that several features throw. What a caller may not see must look exactly like what does not exist.
 import { PakhusError } from '../kernel/error.ts';
 
-export const userNotFound = () => new PakhusError('NOT_FOUND', 'There is no such user in this project');
+export const userNotFound = () =>
+  new PakhusError('NOT_FOUND', 'There is no such user in this project: check the id');
 
-export const spaceNotFound = () => new PakhusError('NOT_FOUND', 'There is no such space of this user');
+export const spaceNotFound = () => new PakhusError('NOT_FOUND', 'This user has no such space: check the id');
 
 export const tooMany = (things: 'files' | 'spaces', limit: 'maxFiles' | 'maxSpaces', max: number) =>
   new PakhusError(

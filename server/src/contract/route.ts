@@ -1,5 +1,5 @@
-// What a route is: declared once, as a shape and a handler. Validation, guards, audit, OpenAPI, the twins
-// of `:user` and the access tests all follow from the shape.
+// What a route is: a shape and a handler, declared once. Validation, guards, audit, OpenAPI, both paths of `:user` and
+// the access tests are derived from the shape.
 import type { Readable } from 'node:stream';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../kernel/error.ts';
@@ -15,56 +15,66 @@ export type Access = PublicAccess | GuardedAccess;
 
 export interface PublicAccess {
   readonly public: true;
-  /** Why a stranger may call it. */
+  /** Why it needs no credential. */
   readonly why: string;
 }
 
 export interface GuardedAccess {
   readonly actors: readonly ActorKind[];
   readonly scope?: Scope;
-  /** Who needs no scope. */
+  /** Actors that do not need the scope. */
   readonly scopeless?: readonly ActorKind[];
-  /** An API key will not do: the account itself must be logged in. */
+  /** Requires a login session; API keys are refused. */
   readonly session?: true;
 }
 
 export interface RouteShape {
   readonly id: `${string}.${string}`;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `:user` it is two paths: one by `/:userId`, one by `/ext/:externalId`. */
+  /** `:user` makes two paths: `/:userId` and `/ext/:externalId`. */
   readonly path: `/${string}`;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  /** The action that a success records; null is a statement, not an omission. */
+  /** The action recorded on success, or null for none. */
   readonly audit: AuditAction | null;
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;
-  /** The body is multipart/form-data that the handler reads as a stream; `body` then only documents it. */
+  /** The handler reads multipart/form-data from the stream; `body` only documents it. */
   readonly multipart?: true;
-  /** Counts against the login limiter of the client's address. */
-  readonly loginLimited?: true;
-  /** Takes the cookie from the browser, also where its session has ended before. */
+  /**
+   * `integration`: the policy of the integration behind the credential, if there is one. `login`: the limit on logins from
+   * one client address. Null: not limited.
+   */
+  readonly rateLimit: 'integration' | 'login' | null;
+  /**
+   * `always`: changes are refused if they come from another site. Without it, only changes authenticated by the session
+   * cookie are.
+   */
+  readonly csrf?: 'always';
+  /** The largest JSON body; 1 MiB by default. */
+  readonly bodyBytesMax?: number;
+  /** Clears the session cookie, even if the session has ended already. */
   readonly endsSession?: true;
-  /** What the handler reads out of the request by itself: documented, and not validated before it. */
+  /** Inputs that the handler reads itself: documented, not validated. */
   readonly reads?: { readonly query?: TObject; readonly headers?: TObject; readonly cookies?: TObject };
   readonly returns: AnswerShape & { readonly status: 200 | 201 | 202 | 204 };
-  /** Answers that are no error and still have a status of their own, which the handler sets. */
+  /** Other successful answers, whose status the handler sets. */
   readonly also?: Readonly<Record<number, AnswerShape & { readonly description: string }>>;
-  /** What it can answer beyond what its guards and its validation can. */
+  /** Errors beyond those of guards and validation. */
   readonly errors: readonly (ErrorCode | ErrorAnswer)[];
 }
 
-/** With a content type of its own, the handler answers with bytes. */
+/** With a `contentType`, the handler answers with bytes. */
 export interface AnswerShape {
   readonly body?: TSchema;
   readonly contentType?: string;
-  /** Beside the headers that follow from the guards. */
+  /** In addition to the headers that guards set. */
   readonly headers?: TObject;
 }
 
-/** An error under another status than the usual one of its code. */
+/** An error with a status other than its code's usual one. */
 export interface ErrorAnswer {
   readonly code: ErrorCode;
   readonly status: number;
@@ -73,13 +83,13 @@ export interface ErrorAnswer {
 
 type StaticOr<Schema, Otherwise> = Schema extends TSchema ? Static<Schema> : Otherwise;
 
-type SessionOf<Who extends Actor> = Who extends AdminActor | ProjectActor
+type WithSession<Who extends Actor> = Who extends AdminActor | ProjectActor
   ? Who & { readonly session: Session }
   : Who;
 
 type ActorOf<A extends Access> = A extends { actors: readonly (infer Kind)[] }
   ? A extends { session: true }
-    ? SessionOf<Extract<Actor, { kind: Kind }>>
+    ? WithSession<Extract<Actor, { kind: Kind }>>
     : Extract<Actor, { kind: Kind }>
   : null;
 
@@ -103,22 +113,22 @@ export type Answer<Shape extends RouteShape> = Shape['returns'] extends { conten
   ? Readable | Buffer
   : StaticOr<Shape['returns']['body'], void>;
 
-/** Whoever answers with JSON that the database wrote vouches for its shape; tests hold it against the schema. */
+/** Serialized JSON is not checked against the schema here; tests do that. */
 export type Handler<Shape extends RouteShape> = (
   context: Context<Shape>,
 ) => Promise<Answer<Shape> | Serialized>;
 
-/** A declared route, its types forgotten: what the table, the server and the tests work with. */
+/** A declared route without its type parameters, for the table, the server and the tests. */
 export interface Route extends RouteShape {
   readonly handle: (context: never) => Promise<unknown>;
 }
 
-/** Shape and handler are two arguments: inside one literal TypeScript loses the handler's types. */
+/** Two arguments, because TypeScript cannot infer the handler's types inside one literal. */
 export function route<const Shape extends RouteShape>(shape: Shape, handle: Handler<Shape>): Route {
   return { ...shape, handle };
 }
 
-/** Updates need one even where every field is optional: an empty update is a client that forgot its body. */
+/** PUT and PATCH need one even if every field is optional: an empty update is most likely a forgotten body. */
 export const needsBody = ({ method, body }: RouteShape): boolean =>
   body !== undefined && (method === 'PUT' || method === 'PATCH' || (body.required ?? []).length > 0);
 

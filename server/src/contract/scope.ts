@@ -1,4 +1,4 @@
-// The vocabulary of scopes, and the arithmetic on them.
+// The scopes, and functions that compare sets of them.
 import { Type } from 'typebox';
 import { Choice } from './wire.ts';
 
@@ -16,7 +16,7 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number];
 
-/** What a credential carries: some scopes, or all of them. */
+/** The scopes of a credential; `*` is all of them. */
 export type Grant = '*' | readonly Scope[];
 
 export const ScopeList = Type.Array(Choice(scopes, { 'x-name': 'Scope' }), {
@@ -30,11 +30,11 @@ export const holds = (grant: Grant, scope: Scope): boolean => grant === '*' || g
 export const isWithin = (wanted: readonly Scope[], grant: Grant): boolean =>
   wanted.every((scope) => holds(grant, scope));
 
-/** What both allow: passing authority on does not add to it. */
+/** The scopes in both: a delegated credential never has more than the one that made it. */
 export const commonGrant = (wanted: readonly Scope[], ceiling: Grant): readonly Scope[] =>
   ceiling === '*' ? wanted : wanted.filter((scope) => ceiling.includes(scope));
 
-/** A grant as a list, for tokens and responses that print one. */
+/** A grant as a list, for tokens and responses. */
 export const listScopes = (grant: Grant): Scope[] => (grant === '*' ? [...scopes] : [...grant]);
 
 export const withoutRepeats = (list: readonly Scope[]): Scope[] => [...new Set(list)];

@@ -1,12 +1,12 @@
-// Every variable that configures Pakhus: its name, its default, its meaning and how its text is read.
-// Nothing here looks at the environment; config.ts does.
+// Every environment variable: its name, default, meaning and how its text is parsed. Only config.ts reads the
+// environment itself.
 
 import { isSentinelAddress, readSentinelAddress, sentinelSchemes } from '../platform/redis-address.ts';
 
 interface Variable<Value> {
   readonly meaning: string;
   readonly shown: string;
-  /** `undefined` means that the variable is not set. Throws a sentence that says what is expected. */
+  /** `undefined` if the variable is not set. Throws an error that completes the sentence "<NAME> …". */
   read(text: string | undefined): Value;
 }
 
@@ -35,7 +35,7 @@ function text(
   };
 }
 
-/** `check` throws a sentence that says what is expected. */
+/** `check` throws as `read` does. */
 function optional(
   meaning: string,
   check: (given: string) => void = () => undefined,
@@ -116,7 +116,7 @@ function duration(initial: string, meaning: string): Variable<number> {
   };
 }
 
-/** `bare` URLs have paths put behind them, where a query or a fragment would be in the way. */
+/** Paths are appended to `bare` URLs, so that these may have no query or fragment. */
 function httpUrl(meaning: string, { bare }: { readonly bare: boolean }): Variable<string | null> {
   return {
     meaning,
@@ -126,15 +126,15 @@ function httpUrl(meaning: string, { bare }: { readonly bare: boolean }): Variabl
       if (!/^https?:\/\//.test(given) || !URL.canParse(given))
         throw new Error('must be an http or https URL');
       if (/[^\x21-\x7e]|["\\]/.test(given))
-        throw new Error('must be a URL in plain ASCII, without blanks, quotes and backslashes');
-      if (bare && /[?#]/.test(given)) throw new Error('must be a URL without a query and a fragment');
+        throw new Error('must be a URL in ASCII without spaces, quotes or backslashes');
+      if (bare && /[?#]/.test(given)) throw new Error('must be a URL without a query or fragment');
       return bare ? given.replace(/\/+$/, '') : given;
     },
   };
 }
 
-/** Of a server that is reached by its name, unless it may be one behind a socket of this machine. */
-function urlOf(
+/** The URL of a server. It must name a host, unless `local` allows a unix socket. */
+function serverUrl(
   schemes: readonly string[],
   meaning: string,
   { local }: { readonly local: boolean } = { local: false },
@@ -147,9 +147,9 @@ function urlOf(
       if (!schemes.some((scheme) => given.startsWith(`${scheme}://`)))
         throw new Error(`must begin with ${schemes.join(':// or ')}://`);
       const named = local ? given.replace('@/', '@socket/') : given;
-      // Without a word of what was given: there is a password in it.
+      // Does not repeat the value: it may hold a password.
       if (!URL.canParse(named))
-        throw new Error('must be a URL: write / @ : # ? and % in its password as %2F %40 %3A %23 %3F %25');
+        throw new Error('must be a URL: encode / @ : # ? and % in its password as %2F %40 %3A %23 %3F %25');
       if (!local && new URL(named).hostname === '') throw new Error('must name a host');
       return given;
     },
@@ -157,7 +157,7 @@ function urlOf(
 }
 
 function redisUrl(meaning: string): Variable<string | null> {
-  const single = urlOf(['redis', 'rediss', ...sentinelSchemes], meaning);
+  const single = serverUrl(['redis', 'rediss', ...sentinelSchemes], meaning);
   return {
     ...single,
     read: (given) => {
@@ -168,7 +168,7 @@ function redisUrl(meaning: string): Variable<string | null> {
   };
 }
 
-/** An empty list means that no foreign origin is allowed. */
+/** An empty list allows no foreign origin. */
 function originList(meaning: string): Variable<readonly string[]> {
   return {
     meaning,
@@ -179,20 +179,21 @@ function originList(meaning: string): Variable<readonly string[]> {
         .map((origin) => origin.trim())
         .filter(Boolean);
       const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin));
-      if (wrong) throw new Error(`holds "${wrong}", which is not an origin such as https://app.example.com`);
+      if (wrong)
+        throw new Error(`contains "${wrong}", which is not an origin such as https://app.example.com`);
       if (origins.includes('*') && origins.length > 1)
-        throw new Error('must be * alone or a list of origins');
+        throw new Error('must be either * or a list of origins');
       return origins;
     },
   };
 }
 
 /**
- * Exactly what a browser sends as Origin: scheme, host and port, nothing behind them. Apps in a web view send
- * schemes of their own, such as capacitor://localhost, which URL knows no origin of.
+ * Exactly what a browser sends as Origin: scheme, host and port. Apps in a web view use their own schemes, such as
+ * capacitor://localhost, for which `URL` reports the origin as "null".
  */
 export function isOrigin(value: string): boolean {
-  // No browser sends a pattern or a list, and nothing here reads one.
+  // Patterns and lists are not supported.
   if (!URL.canParse(value) || value === 'null' || /[*,]/.test(value)) return false;
   const { origin, protocol, host } = new URL(value);
   return value === (origin === 'null' && host !== '' ? `${protocol}//${host}` : origin);
@@ -207,13 +208,13 @@ function checkSecret(given: string): void {
 }
 
 function checkEncryptionKey(given: string): void {
-  if (encryptionKeyOf(given) === null) throw new Error('must be 32 bytes in hex (64 digits) or base64');
+  if (parseEncryptionKey(given) === null) throw new Error('must be 32 bytes in hex (64 digits) or base64');
 }
 
-/** Null when the text is not 32 bytes in either writing. */
-export function encryptionKeyOf(text: string): Buffer | null {
+/** Null if the text is not 32 bytes in hex or base64. */
+export function parseEncryptionKey(text: string): Buffer | null {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
-  // Decoding alone would skip whatever is not of the alphabet.
+  // Buffer.from skips invalid characters instead of failing.
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : null;
 }
 
@@ -227,13 +228,13 @@ export const variables = {
   ),
   PUBLIC_URL: httpUrl("Absolute origin used in links; the request's Host when unset", { bare: true }),
   DATA_DIR: text('./data', 'Embedded database, objects, outbox and generated secrets'),
-  DATABASE_URL: urlOf(
+  DATABASE_URL: serverUrl(
     ['postgres', 'postgresql'],
     'PostgreSQL server (14 or newer); the embedded one when unset',
     { local: true },
   ),
   REDIS_URL: redisUrl(
-    'Redis that instances share limits and counters through, or its sentinels as redis+sentinel://a:26379,b:26379/name; per process when unset',
+    'Redis for limits and counters that all instances share, or its sentinels as redis+sentinel://a:26379,b:26379/name; per process when unset',
   ),
   S3_ENDPOINT: httpUrl('Address of the S3-compatible store', { bare: true }),
   S3_PUBLIC_ENDPOINT: httpUrl('Address of that store in download URLs; S3_ENDPOINT when unset', {
@@ -243,20 +244,20 @@ export const variables = {
   S3_BUCKET: optional('Bucket of private objects; the disk below DATA_DIR when unset'),
   S3_ACCESS_KEY_ID: optional('S3 access key'),
   S3_SECRET_ACCESS_KEY: optional('S3 secret key'),
-  S3_FORCE_PATH_STYLE: flag('Put the bucket into the path rather than into the host name'),
+  S3_FORCE_PATH_STYLE: flag('Put the bucket into the path, not into the host name'),
   S3_PUBLIC_BUCKET: optional('Bucket behind R2_PUBLIC_URL, for public objects'),
   R2_PUBLIC_URL: httpUrl('Public address of the public objects, for permanent URLs', { bare: true }),
   JWT_SECRET: optional(
     'Signs tokens; generated into DATA_DIR when unset; at least 16 characters, better 32',
     checkSecret,
   ),
-  JWT_SECRET_PREVIOUS: optional('The JWT_SECRET before this one: what it signed stays good', checkSecret),
+  JWT_SECRET_PREVIOUS: optional('The previous JWT_SECRET: what it signed stays valid', checkSecret),
   ENCRYPTION_KEY: optional(
     '32 bytes in hex or base64 that encrypt two-factor secrets; derived from JWT_SECRET when unset',
     checkEncryptionKey,
   ),
   ENCRYPTION_KEY_PREVIOUS: optional(
-    'The ENCRYPTION_KEY before this one: what it encrypted stays readable',
+    'The previous ENCRYPTION_KEY: what it encrypted stays readable',
     checkEncryptionKey,
   ),
   ADMIN_EMAIL: text('admin@pakhus.local', 'E-mail of the admin that the first start creates', (given) => {
@@ -266,7 +267,7 @@ export const variables = {
     if (given.length < 8 || Buffer.byteLength(given) > 256)
       throw new Error('must have at least 8 characters and at most 256 bytes');
   }),
-  SMTP_URL: urlOf(
+  SMTP_URL: serverUrl(
     ['smtp', 'smtps'],
     'Mail server, needs PUBLIC_URL or RESET_URL; mails become .eml files below DATA_DIR/outbox when unset',
   ),
@@ -274,58 +275,53 @@ export const variables = {
   RESET_URL: httpUrl('Page that a password-reset link opens; PUBLIC_URL/console/reset-password when unset', {
     bare: false,
   }),
-  SCOPE_ENFORCEMENT: oneOf(['off', 'warn', 'enforce'], 'enforce', 'What a missing scope does'),
-  JWT_EXPIRES_IN: duration('7d', 'Life of a session'),
-  USER_TOKEN_TTL_SECONDS: integer(900, 1, 31_536_000, 'Life of a user token'),
-  SPACE_TOKEN_TTL_SECONDS: integer(86_400, 1, 31_536_000, 'Life of a space token'),
+  SCOPE_ENFORCEMENT: oneOf(['off', 'warn', 'enforce'], 'enforce', 'What happens if a scope is missing'),
+  JWT_EXPIRES_IN: duration('7d', 'Lifetime of a session'),
+  USER_TOKEN_TTL_SECONDS: integer(900, 1, 31_536_000, 'Lifetime of a user token'),
+  SPACE_TOKEN_TTL_SECONDS: integer(86_400, 1, 31_536_000, 'Lifetime of a space token'),
   SIGNED_URL_EXPIRY_SECONDS: integer(
     604_800,
     1,
     31_536_000,
-    'Life of a download URL; at most 604800 with S3',
+    'Lifetime of a download URL; at most 604800 with S3',
   ),
   RATE_LIMIT_MAX: integer(
     1000,
     1,
     most,
-    'Requests that an integration may make in a window, unless set elsewhere',
+    'Requests per window for an integration, unless the admin, the project or the integration sets another limit',
   ),
-  RATE_LIMIT_WINDOW_MS: integer(60_000, 1000, most, 'That window'),
+  RATE_LIMIT_WINDOW_MS: integer(60_000, 1000, most, 'Length of that window'),
   API_CORS_ALLOW_ORIGINS: originList(
-    'Origins whose pages may call with sessions, comma-separated; * allows all, without credentials',
+    'Origins whose pages may call with a session, comma-separated; * allows all, without credentials',
   ),
   TRUST_PROXY_HOPS: optionalInteger(
     0,
     32,
-    'Take the n-th X-Forwarded-For entry from the right as the client address; with 0, no header counts',
+    'Use the n-th X-Forwarded-For entry from the right as the client address; 0 ignores the header',
   ),
-  MAX_UPLOAD_BYTES: integer(5_368_709_120, 1, most, 'No file may be larger, even if its plan would allow it'),
+  MAX_UPLOAD_BYTES: integer(5_368_709_120, 1, most, 'Largest file, whatever the plan allows'),
   DISK_FREE_BYTES_MIN: optionalInteger(
     0,
     most,
-    'Uploads get 503 when less is free on the disk of the objects; 1 GiB, but at most 5 % of the disk, when unset',
+    'Uploads get 503 when less is free on the disk of the objects; when unset, 1 GiB but at most 5 % of the disk',
   ),
-  IMAGE_MAX_PIXELS: integer(50_000_000, 1, 1_000_000_000, 'Largest image that a job decodes'),
+  IMAGE_MAX_PIXELS: integer(50_000_000, 1, 1_000_000_000, 'Largest image that a job decodes, in pixels'),
   IMAGE_TIMEOUT_SECONDS: integer(
     30,
     1,
     3600,
-    'Processor time that one image may take; on a busy machine it may last ten times as long',
+    'CPU time for one image; wall-clock time may be ten times as long',
   ),
-  IMAGE_MAX_ATTEMPTS: integer(3, 1, 100, 'Tries before an image job has failed for good'),
-  IMAGE_CONCURRENCY: optionalInteger(1, 256, 'Images compressed at a time; the number of cores when unset'),
-  REAPER_GRACE_SECONDS: integer(
-    3600,
-    1,
-    31_536_000,
-    'Age at which an object without a row counts as an orphan',
-  ),
-  REAPER_INTERVAL_SECONDS: integer(60, 1, 86_400, 'How often the reaper looks'),
-  ROLE: oneOf(['all', 'api', 'worker'], 'all', 'What this process does'),
+  IMAGE_MAX_ATTEMPTS: integer(3, 1, 100, 'Attempts before an image job fails for good'),
+  IMAGE_CONCURRENCY: optionalInteger(1, 256, 'Images compressed at once; the number of cores when unset'),
+  REAPER_GRACE_SECONDS: integer(3600, 1, 31_536_000, 'Age at which an object without a row is an orphan'),
+  REAPER_INTERVAL_SECONDS: integer(60, 1, 86_400, 'How often the reaper runs'),
+  ROLE: oneOf(['all', 'api', 'worker'], 'all', 'What this process runs'),
   LOG_LEVEL: oneOf(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
-    'Lowest level that is logged',
+    'Lowest level to log',
   ),
 } as const;
 

@@ -1,4 +1,4 @@
-// The end-user that a path names, with the plan in force: read by the statement that authenticates.
+// The end-user that a path names, with the plan in force. The statement that authenticates reads it.
 
 export interface PlanFacts {
   readonly id: string;
@@ -7,7 +7,7 @@ export interface PlanFacts {
   readonly storageLimit: number | null;
   readonly maxFileSize: number;
   readonly allowedMimes: readonly string[];
-  /** Null means the usual bound. */
+  /** Null means the default in `usualMax`. */
   readonly maxFiles: number | null;
   readonly maxSpaces: number | null;
   readonly isDefault: boolean;
@@ -15,7 +15,7 @@ export interface PlanFacts {
   readonly updatedAt: string;
 }
 
-/** How many files and spaces a user may have where its plan does not say. The first is in the database as well. */
+/** How many files and spaces a user may have if its plan sets no limit. The database repeats the first. */
 export const usualMax = { files: 10_000_000, spaces: 1_000 };
 
 export interface Subject {

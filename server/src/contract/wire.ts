@@ -1,5 +1,6 @@
-// Pieces of HTTP shapes that several features share.
+// Parts of HTTP shapes that several features use.
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { pageMax } from '../platform/db/paging.ts';
 
 const exampleId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 
@@ -9,14 +10,14 @@ export const Bytes = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description, examples: [1_048_576] });
 export const Count = (description: string) => Type.Integer({ minimum: 0, description, examples: [3] });
 
-/** As a list of types rather than a union: serializers branch on it without trying each alternative. */
+/** A list of types rather than a union, which code generators handle better. */
 export const Nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Unsafe<Static<Schema> | null>({
     ...schema,
     type: [(schema as { type?: string }).type ?? 'object', 'null'],
   });
 
-/** An object that has a name in the OpenAPI document, and so a type of that name in a generated client. */
+/** An object with a name in the OpenAPI document, and so in generated clients. */
 export const Named = <Properties extends TProperties>(name: string, properties: Properties) =>
   Type.Object(properties, { 'x-name': name });
 
@@ -26,14 +27,14 @@ export const Choice = <const Word extends string>(
   options: { description?: string; 'x-name'?: string } = {},
 ) => Type.Unsafe<Word>({ type: 'string', enum: [...words], ...options });
 
-/** Control characters, for a class of them: written out, because not every reader of the document knows `\p{Cc}`. */
+/** Control characters, for use in a class; spelled out because not every tool supports `\p{Cc}`. */
 export const controls = '\\u0000-\\u001f\\u007f-\\u009f';
 
-/** What a person types to name a thing: no control characters, not blank. */
+/** A name that a person types: not blank, no control characters. */
 export const Name = Type.String({
   minLength: 1,
   maxLength: 255,
-  // Read in one go: whatever is refused has been looked at once.
+  // No backtracking: each character is read once.
   pattern: `^(?!\\s*$)[^${controls}]+$`,
   examples: ['Harbour office'],
 });
@@ -41,15 +42,15 @@ export const Name = Type.String({
 export const ExternalId = Type.String({
   minLength: 1,
   maxLength: 255,
-  // In a path, clients would take . and .. for steps of their own.
+  // Clients resolve . and .. in a path.
   pattern: `^(?!\\.{1,2}$)[^${controls}]+$`,
-  description: 'The id that the integrator uses for it.',
+  description: 'Your own id for it.',
   examples: ['customer-42'],
 });
 
 export const Email = Type.String({ format: 'email', maxLength: 254, examples: ['owner@example.com'] });
 
-/** The limit is in bytes because argon2 reads all of them; characters are counted by JSON Schema. */
+/** JSON Schema counts characters; the `password` format bounds bytes, all of which argon2 reads. */
 export const Password = (minLength: number) =>
   Type.String({
     minLength,
@@ -61,40 +62,37 @@ export const Password = (minLength: number) =>
 
 export const ApiKey = Type.String({
   pattern: '^pak_[0-9a-f]{64}$',
-  description: 'Shown this once; only its hash is kept.',
+  description: 'Shown only this once: the service keeps a hash.',
   examples: [`pak_${'0123456789abcdef'.repeat(4)}`],
 });
 
 export const RateLimitMax = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Requests in a window. Where it is not set, the number of the next level counts.',
+  description: 'Requests per window. If not set, the value of the next level applies.',
   examples: [100],
 });
 export const RateLimitWindow = Type.Integer({
   minimum: 1000,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Length of the window in milliseconds. Where it is not set, that of the next level counts.',
+  description: 'Length of the window in milliseconds. If not set, the value of the next level applies.',
   examples: [60_000],
 });
 
 export const Ok = Type.Object({ ok: Type.Literal(true) });
-
-/** Rows on the largest page. */
-export const pageMax = 100;
 
 export const pageQuery = (defaultLimit: number) => ({
   limit: Type.Integer({
     minimum: 1,
     maximum: pageMax,
     default: defaultLimit,
-    description: 'Rows on a page.',
+    description: 'Rows per page.',
   }),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 4096,
-      description: 'next_cursor of the page before.',
+      description: '`next_cursor` of the previous page.',
       examples: ['c29tZS1jdXJzb3I'],
     }),
   ),

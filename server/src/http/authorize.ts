@@ -1,5 +1,4 @@
-// May this actor call this route, and for this end-user? To a delegated token, everybody but its own user seems
-// not to exist.
+// May this actor call this route, for this end-user? For a delegated token, other users do not exist: it gets 404.
 import { type Actor, type ActorKind, attributionOf, grantOf, pinnedUserOf } from '../contract/actor.ts';
 import { userNotFound } from '../contract/refusals.ts';
 import type { GuardedAccess } from '../contract/route.ts';
@@ -13,14 +12,17 @@ export function authorizeActor(actor: Actor, access: GuardedAccess): void {
   if (!access.actors.includes(actor.kind)) {
     throw new PakhusError(
       'FORBIDDEN',
-      `This needs ${access.actors.map((kind) => callerNames[kind]).join(' or ')}`,
+      `This needs ${access.actors.map((kind) => callerNames[kind]).join(' or ')}: send another credential`,
       {
         details: { allowed: access.actors },
       },
     );
   }
   if (access.session && !('session' in actor && actor.session !== null)) {
-    throw new PakhusError('FORBIDDEN', 'This needs a session: log in, an API key will not do');
+    throw new PakhusError(
+      'FORBIDDEN',
+      'This needs a session, an API key is not enough: log in and send the session token',
+    );
   }
 }
 
@@ -47,12 +49,16 @@ export function authorizeScope(
   const { scope, scopeless } = access;
   if (!scope || scopeless?.includes(actor.kind) || mode === 'off' || holds(grantOf(actor), scope)) return;
   if (mode === 'enforce') {
-    throw new PakhusError('FORBIDDEN', `The credential lacks the scope ${scope}`, {
-      details: { missing_scope: scope },
-    });
+    throw new PakhusError(
+      'FORBIDDEN',
+      `The credential lacks the scope ${scope}: grant it, or send another credential`,
+      {
+        details: { missing_scope: scope },
+      },
+    );
   }
   log.warn(
     { missing_scope: scope, actor: actor.kind, request_id: requestId, ...attributionOf(actor) },
-    'a scope is missing; SCOPE_ENFORCEMENT=warn lets the request pass',
+    'a scope is missing; allowed by SCOPE_ENFORCEMENT=warn',
   );
 }

@@ -1,25 +1,25 @@
-// What is kept of every request: a count, a line in the log, its time among the metrics.
+// Counts, logs and measures every request.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
-import { countRequest } from '../features/stats/stats.count.ts';
+import { countRequest } from '../features/traffic/traffic.count.ts';
 import { latencyBounds, type Metrics, type Observations } from '../platform/metrics.ts';
 import { allowedMethods } from './cors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The name of the table's route, once the request has reached one. */
+    /** The route's id, or `other` if no route matched. */
     routeId: string;
-    /** It has got the address of a file. */
+    /** It returned the URL of a file. */
     isDownload: boolean;
-    /** It is in the numbers. */
+    /** It has been counted. */
     counted: boolean;
   }
 }
 
 export interface Bookkeeping {
-  /** Before the answer leaves: whoever has it in hand is in the numbers already. */
+  /** Before the answer is sent, so that a client that has its answer has been counted. */
   answer(request: FastifyRequest, reply: FastifyReply): void;
-  /** When it has left. */
+  /** After the answer has been sent. */
   end(request: FastifyRequest, reply: FastifyReply): void;
 }
 
@@ -28,19 +28,19 @@ export function createBookkeeping(deps: Deps): Bookkeeping {
   return {
     answer: (request, reply) => count(deps, request, reply),
     end(request, reply) {
-      if (!request.raw.complete) boundRest(request);
+      if (!request.raw.complete) limitUnreadBody(request);
       logRequest(deps, request, reply);
       measure(request, reply);
     },
   };
 }
 
-/** Once, also where sending has failed and an error is sent instead. */
+/** Only once, even if sending fails and an error is sent instead. */
 function count(deps: Deps, request: FastifyRequest, { statusCode }: FastifyReply): void {
-  const { admission, counted, isDownload } = request;
-  if (counted || !admission?.actor) return;
+  const { caller, counted, isDownload } = request;
+  if (counted || !caller?.actor) return;
   request.counted = true;
-  countRequest(deps, admission.actor, admission.subject?.id ?? null, {
+  countRequest(deps, caller.actor, caller.subject?.id ?? null, {
     failed: statusCode >= 400,
     isDownload,
   });
@@ -48,14 +48,14 @@ function count(deps: Deps, request: FastifyRequest, { statusCode }: FastifyReply
 
 const knownMethods: ReadonlySet<string> = new Set(allowedMethods.split(', '));
 
-/** By the route's own name: paths hold ids, of which there is no end. */
+/** Labelled by route id: paths contain ids, which would make an unbounded number of series. */
 function latencyMeter(metrics: Metrics): (request: FastifyRequest, reply: FastifyReply) => void {
   const latency = metrics.histogram(
     'pakhus_http_request_seconds',
     'Time from a request to the end of its answer.',
     latencyBounds,
   );
-  /** By route, then by method, then by the hundreds of the status: a key made of all three would cost more. */
+  /** By route, method and status class. Nested, because building a combined key costs more. */
   const kept = new Map<string, Map<string, Observations[]>>();
   return ({ routeId, method: given }, { statusCode, elapsedTime }) => {
     const method = knownMethods.has(given) ? given : 'other';
@@ -72,15 +72,15 @@ function latencyMeter(metrics: Metrics): (request: FastifyRequest, reply: Fastif
   };
 }
 
-const restPatienceMs = 10_000;
+const unreadBodyMs = 10_000;
 
-/** A client that was answered early may still be sending: it may finish, but not for ever. */
-function boundRest({ raw }: FastifyRequest): void {
-  setTimeout(() => raw.complete || raw.destroy(), restPatienceMs).unref();
+/** A client that was answered early may still be sending its body; it gets a deadline. */
+function limitUnreadBody({ raw }: FastifyRequest): void {
+  setTimeout(() => raw.complete || raw.destroy(), unreadBodyMs).unref();
 }
 
 function logRequest(deps: Deps, request: FastifyRequest, reply: FastifyReply): void {
-  const actor = request.admission?.actor;
+  const actor = request.caller?.actor;
   deps.log.request({
     requestId: request.id,
     method: request.method,
@@ -92,7 +92,7 @@ function logRequest(deps: Deps, request: FastifyRequest, reply: FastifyReply): v
   });
 }
 
-/** Without the query: a signed URL carries its signature there. */
+/** Without the query, which holds the signature of a signed URL. */
 export function pathOf({ url }: FastifyRequest): string {
   const query = url.indexOf('?');
   return query < 0 ? url : url.slice(0, query);

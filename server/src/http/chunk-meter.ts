@@ -1,27 +1,27 @@
-// A bound on HTTP chunks. Node hands over every chunk of a chunked body by itself, at several microseconds each: a
-// megabyte that comes byte by byte would cost seconds of the event loop, also where the body is only read and dropped.
+// A bound on HTTP chunks. Every chunk of a chunked body costs Node several microseconds: a megabyte of one-byte chunks
+// would block the event loop for seconds, even if the body is only discarded.
 import type { IncomingMessage } from 'node:http';
 
-/** So many chunks are free, whatever their size. */
+/** This many chunks may have any size. */
 const chunksFree = 4_096;
-/** Beyond those, chunks have to hold this much on average. */
+/** Beyond that, the average size of all chunks must be at least this. */
 const averageBytesMin = 256;
 
 const isChunked = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined;
 
-/** Of a request that is answered before its body was read: Node would read on by itself, past the meter. */
+/** For a request answered before its body was read: otherwise Node discards the body without calling the meter. */
 export function keepMetering(request: IncomingMessage): void {
   if (!request.complete && isChunked(request)) request.resume();
 }
 
-/** Calls `refuse`, once, as soon as a chunked body is cut too small; what still comes of it is dropped. */
+/** Calls `refuse` once if the chunks are too small, and drops the rest of the body. */
 export function meterChunks(request: IncomingMessage, refuse: () => void): void {
   if (!isChunked(request)) return;
   const push = request.push.bind(request);
   let chunks = 0;
   let bytes = 0;
   let refused = false;
-  // Node's parser calls `push` for each chunk, whoever reads the stream later.
+  // Node's parser calls `push` for each chunk.
   request.push = (chunk: Buffer | null, encoding?: BufferEncoding): boolean => {
     if (refused) return true;
     chunks += 1;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { clientAddress, ipAddressOf, networkOf } from './client-address.ts';
+import { clientAddress, toIpAddress, toNetwork } from './client-address.ts';
 
-test('with trusted proxies their entry counts, and with none of them no header does', () => {
+test('with trusted proxies their entry counts, with 0 hops the socket', () => {
   const headers = { 'x-forwarded-for': '203.0.113.7, 10.0.0.3, 10.0.0.2', 'x-real-ip': '203.0.113.8' };
   const byHops = [null, 0, 1, 2, 4].map((hops) => clientAddress(headers, '10.0.0.1', hops));
   expect(byHops).toEqual(['203.0.113.7', '10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.1']);
@@ -31,8 +31,8 @@ test.each([
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
   ['somewhere', 'somewhere'],
-])('a client has no more networks than it pays for: %s', (address, network) => {
-  expect(networkOf(address)).toBe(network);
+])('one client has one network: %s', (address, network) => {
+  expect(toNetwork(address)).toBe(network);
 });
 
 test.each([
@@ -45,6 +45,6 @@ test.each([
   ['203.0.113.999', null],
   ["1.2.3.4'; drop table", null],
   ['', null],
-])('what is recorded is an address in its usual form, or nothing: %s', (text, address) => {
-  expect(ipAddressOf(text)).toBe(address);
+])('the recorded address is in canonical form, or null: %s', (text, address) => {
+  expect(toIpAddress(text)).toBe(address);
 });

@@ -1,12 +1,12 @@
-// Where a request comes from, as the proxies in front say it.
+// The client address of a request, with or without trusted proxies in front.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
 
 const addressLengthMax = 64;
 
 /**
- * The first X-Forwarded-For entry, X-Real-IP, then the socket. Entries from the left can be forged; with
- * `hops` trusted proxies the entry that the outermost of them added is taken instead; with none of them, the socket.
+ * The first X-Forwarded-For entry, else X-Real-IP, else the socket. Clients can forge entries on the left: with `hops`
+ * trusted proxies, the entry that the outermost proxy added counts instead, and with 0 hops the socket.
  */
 export function clientAddress(
   headers: IncomingHttpHeaders,
@@ -17,8 +17,8 @@ export function clientAddress(
   return (withoutPort(fromHeader) || socketAddress || 'unknown').slice(0, addressLengthMax);
 }
 
-/** An address in its one usual form, or null for any other text: headers are the client's to write. */
-export function ipAddressOf(text: string): string | null {
+/** The canonical form of an address, or null for any other text: clients can send anything in a header. */
+export function toIpAddress(text: string): string | null {
   const family = isIP(text);
   if (family !== 6) return family === 4 ? text : null;
   const { address } = new SocketAddress({ address: text.split('%')[0] ?? '', family: 'ipv6' });
@@ -29,11 +29,10 @@ const mappedIPv4 = (address: string): string | undefined =>
   /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
 
 /**
- * The network that an address is in, for bounds that must not grow with what one client can have: an IPv4 address is
- * one, and of IPv6 a client has all 2^64 addresses of its network.
+ * The unit to limit: an IPv4 address, or an IPv6 /64 network, since one client has all of its 2^64 addresses.
  */
-export function networkOf(address: string): string {
-  const plain = ipAddressOf(address) ?? address;
+export function toNetwork(address: string): string {
+  const plain = toIpAddress(address) ?? address;
   if (isIP(plain) !== 6) return plain;
   const [before = '', after] = plain.split('::');
   const head = before === '' ? [] : before.split(':');
@@ -43,7 +42,7 @@ export function networkOf(address: string): string {
   return `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-/** Some proxies add the port that the client happened to use: every connection would be a client of its own. */
+/** Some proxies append the client's port, which differs for every connection. */
 const withoutPort = (address: string): string =>
   /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$|^\[([\da-fA-F:.]+)\](?::\d{1,5})?$/
     .exec(address)
@@ -52,12 +51,12 @@ const withoutPort = (address: string): string =>
 
 function forwardedAddress(headers: IncomingHttpHeaders, hops: number | null): string {
   const { 'x-forwarded-for': forwardedFor, 'x-real-ip': realIp = '' } = headers;
-  const forwarded = forwardedFor === undefined ? [] : entriesOf(String(forwardedFor));
+  const forwarded = forwardedFor === undefined ? [] : parseEntries(String(forwardedFor));
   if (hops === null) return forwarded[0] ?? String(realIp).trim();
   return forwarded[forwarded.length - hops] ?? '';
 }
 
-const entriesOf = (list: string): string[] =>
+const parseEntries = (list: string): string[] =>
   list
     .split(',')
     .map((entry) => entry.trim())

@@ -1,5 +1,5 @@
-// What a handler is given. Most handlers look at little of it, so that what costs something (where the request
-// came from, who is to be recorded) is worked out only when it is asked for.
+// The context of a handler. Most handlers use little of it, so that costly parts (addresses, the audit stamp) are computed
+// on access.
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Actor, attributionOf } from '../contract/actor.ts';
@@ -9,31 +9,35 @@ import type { Deps } from '../contract/deps.ts';
 import type { Context, Route, RouteShape } from '../contract/route.ts';
 import type { Subject } from '../contract/subject.ts';
 import type { Device } from '../kernel/crypto/device-cookie.ts';
-import { clientAddress, ipAddressOf, networkOf } from './client-address.ts';
-import { allowAnyOrigin, type OwnOrigin, ownOriginOf } from './cors.ts';
-import { cookieOf, deviceCookie, deviceCookieName, sessionCookie } from './credential.ts';
+import { clientAddress, toIpAddress, toNetwork } from './client-address.ts';
+import { allowAnyOrigin, type OwnOrigin, resolveOwnOrigin } from './cors.ts';
+import { deviceCookie, deviceCookieName, readCookie, sessionCookie } from './credential.ts';
 
-export const addressOf = (deps: Deps, request: FastifyRequest): string =>
+export const findAddress = (deps: Deps, request: FastifyRequest): string =>
   clientAddress(request.headers, request.socket.remoteAddress, deps.settings.TRUST_PROXY_HOPS);
 
 /**
- * The socket's own network where the headers in front of it are not to be trusted, then the client's address. Whoever
- * claims no other address than that of its socket goes before those that do: the login limiter lets few of them through.
+ * For fair queueing. Without trusted proxies, the network of the socket, then the address that the client claims. A client
+ * that claims none takes its turn before those that do.
  */
-export function addressesOf(deps: Deps, request: FastifyRequest): readonly [string, ...string[]] {
-  const address = addressOf(deps, request);
-  if (deps.settings.TRUST_PROXY_HOPS !== null) return [networkOf(address)];
+export function findAddresses(deps: Deps, request: FastifyRequest): readonly [string, ...string[]] {
+  const address = findAddress(deps, request);
+  if (deps.settings.TRUST_PROXY_HOPS !== null) return [toNetwork(address)];
   const own = request.socket.remoteAddress ?? 'unknown';
-  return address === own ? [networkOf(own)] : [networkOf(own), address];
+  return address === own ? [toNetwork(own)] : [toNetwork(own), address];
 }
 
-export const deviceOf = (deps: Deps, { headers }: FastifyRequest): Device | null => {
-  const cookie = cookieOf(headers.cookie, deviceCookieName);
+export const readDevice = (deps: Deps, { headers }: FastifyRequest): Device | null => {
+  const cookie = readCookie(headers.cookie, deviceCookieName);
   return cookie === null ? null : deps.devices.read(cookie);
 };
 
 export const ownOrigin = (deps: Deps, { headers }: FastifyRequest): OwnOrigin =>
-  ownOriginOf(deps.settings.PUBLIC_URL, headers.host, headers['x-forwarded-proto'] as string | undefined);
+  resolveOwnOrigin(
+    deps.settings.PUBLIC_URL,
+    headers.host,
+    headers['x-forwarded-proto'] as string | undefined,
+  );
 
 const userAgentMax = 512;
 
@@ -53,15 +57,15 @@ export class RequestCall implements Call {
   }
 
   get ipAddress(): string | null {
-    return ipAddressOf(addressOf(this.#deps, this.#request));
+    return toIpAddress(findAddress(this.#deps, this.#request));
   }
 
   get addresses(): readonly string[] {
-    return addressesOf(this.#deps, this.#request);
+    return findAddresses(this.#deps, this.#request);
   }
 
   get device(): Device | null {
-    return deviceOf(this.#deps, this.#request);
+    return readDevice(this.#deps, this.#request);
   }
 
   get userAgent(): string | null {
@@ -92,8 +96,8 @@ export class RequestCall implements Call {
     this.#request.isDownload = true;
   }
 
-  refuseEnded(): Promise<void> {
-    return this.#request.readmit?.() ?? Promise.resolve();
+  recheckCredential(): Promise<void> {
+    return this.#request.recheck?.() ?? Promise.resolve();
   }
 
   setStatus(status: number): void {

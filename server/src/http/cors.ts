@@ -1,4 +1,4 @@
-// Which pages of which origins may call, and which unsafe requests a browser may not be tricked into.
+// CORS and CSRF: which origins may call and read answers, and which unsafe requests are refused as forged.
 import type { FastifyReply } from 'fastify';
 import type { Actor } from '../contract/actor.ts';
 import type { CorsPolicy } from '../features/credentials/credentials.service.ts';
@@ -13,21 +13,21 @@ export const allowedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 export const exposedHeaders =
   'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Content-Disposition, Content-Range';
 
-/** What the operator's own list says, for callers that bring no policy. */
+/** By API_CORS_ALLOW_ORIGINS, for callers without their own policy. */
 export function globalCors(origin: string | undefined, globalOrigins: readonly string[]): CorsHeaders | null {
   if (origin === undefined) return null;
   if (globalOrigins.includes(origin)) return { allowOrigin: origin, credentials: true };
-  // Credentials together with every origin would open sessions to every page.
+  // Never with credentials: any page could then use a visitor's session.
   return globalOrigins.includes('*') ? { allowOrigin: '*', credentials: false } : null;
 }
 
-/** Preflights carry no credential, so they cannot be judged by one: the real request is. */
+/** Preflights carry no credential, so all are allowed; the actual request is checked. */
 export function preflightCors(origin: string | undefined, globalOrigins: readonly string[]): CorsHeaders {
   if (globalOrigins.includes('*') || origin === undefined) return { allowOrigin: '*', credentials: false };
   return { allowOrigin: origin, credentials: true };
 }
 
-/** Throws 403 for an integration key whose integration does not allow the origin. */
+/** Throws 403 if an integration key is used from an origin that its integration does not allow. */
 export function callerCors(
   origin: string | undefined,
   actor: Actor,
@@ -36,25 +36,21 @@ export function callerCors(
   globalOrigins: readonly string[],
 ): CorsHeaders | null {
   if (origin !== undefined && actor.kind === 'integration' && !allows(policy, origin)) {
-    throw new PakhusError(
-      'FORBIDDEN',
-      'This origin is not among the corsOrigins of the integration: add it there',
-      {
-        details: { origin },
-      },
-    );
+    throw new PakhusError('FORBIDDEN', "This origin is not in the integration's corsOrigins: add it there", {
+      details: { origin },
+    });
   }
   return policyCors(origin, byCookie, policy, globalOrigins);
 }
 
-/** What the policy behind a credential says, and where it says nothing, the operator's list. */
+/** By the credential's own policy, else by API_CORS_ALLOW_ORIGINS. */
 export function policyCors(
   origin: string | undefined,
   byCookie: boolean,
   policy: CorsPolicy,
   globalOrigins: readonly string[],
 ): CorsHeaders | null {
-  // A cookie travels by itself, so only the operator can vouch for the page that made it travel.
+  // Browsers send cookies from any page, so for them only the operator's list counts.
   if (origin !== undefined && !byCookie && allows(policy, origin))
     return { allowOrigin: origin, credentials: true };
   return globalCors(origin, globalOrigins);
@@ -70,13 +66,13 @@ export function sendCors(reply: FastifyReply, cors: CorsHeaders | null): void {
   if (cors.credentials) reply.header('access-control-allow-credentials', 'true');
 }
 
-/** For what needs no credential. A page that the operator has listed is told so by name, and with credentials, already. */
+/** For routes without credentials. An origin that the operator listed already has its header, with credentials. */
 export function allowAnyOrigin(reply: FastifyReply): void {
   if (!reply.hasHeader('access-control-allow-origin')) reply.header('access-control-allow-origin', '*');
 }
 
-/** Refuses what another site's page makes a browser send. A client without these headers is no browser. */
-export function refuseForgery(
+/** Refuses unsafe requests from pages of other sites. A client that sends neither header is no browser. */
+export function refuseCrossSite(
   headers: {
     readonly origin?: string | undefined;
     readonly 'sec-fetch-site'?: string | string[] | undefined;
@@ -99,11 +95,11 @@ export interface OwnOrigin {
   matches(origin: string): boolean;
 }
 
-/** A name or an address, and a port: nothing else is printed as a part of a link. */
+/** A host name or address, and a port: anything else must not get into a link. */
 const hostPattern = /^[\w.:[\]-]+$/;
 
-/** PUBLIC_URL where it is set; otherwise what the request was addressed to, whatever ended its TLS. */
-export function ownOriginOf(
+/** PUBLIC_URL, or else the request's Host. Either scheme matches then: a proxy may have ended the TLS. */
+export function resolveOwnOrigin(
   publicUrl: string | null,
   host: string | undefined,
   forwardedProto: string | undefined,

@@ -1,5 +1,5 @@
-// Which credential counts. An API key in the Authorization header is explicit and wins; otherwise the cookie,
-// then a Bearer token. The first one present decides: a bad cookie gets no second chance.
+// Which credential counts: an API key in the Authorization header, else the cookie, else a Bearer token. The first one
+// present decides, even if it is invalid.
 import type { IncomingHttpHeaders } from 'node:http';
 import { unauthorized } from '../features/credentials/credentials.service.ts';
 import { deviceSeconds } from '../kernel/crypto/device-cookie.ts';
@@ -10,11 +10,11 @@ export interface PresentedCredential {
   readonly byCookie: boolean;
 }
 
-export function presentedCredential(headers: IncomingHttpHeaders): PresentedCredential | null {
-  const bearer = bearerOf(headers.authorization);
+export function findCredential(headers: IncomingHttpHeaders): PresentedCredential | null {
+  const bearer = parseBearer(headers.authorization);
   if (bearer !== null && looksLikeApiKey(bearer)) return { value: bearer, byCookie: false };
-  const cookie = cookieOf(headers.cookie, 'token');
-  // An empty one is what logging out leaves in simple cookie jars: there is no credential in it.
+  const cookie = readCookie(headers.cookie, 'token');
+  // Simple cookie jars keep an empty cookie after logout: it is no credential.
   if (cookie) {
     if (looksLikeApiKey(cookie)) throw unauthorized();
     return { value: cookie, byCookie: true };
@@ -22,14 +22,14 @@ export function presentedCredential(headers: IncomingHttpHeaders): PresentedCred
   return bearer === null ? null : { value: bearer, byCookie: false };
 }
 
-function bearerOf(authorization: string | undefined): string | null {
+function parseBearer(authorization: string | undefined): string | null {
   if (authorization === undefined) return null;
-  // As nearly everybody writes it, which is told without taking it apart.
+  // Fast path for the usual spelling.
   if (/^Bearer \S+$/.test(authorization)) return authorization.slice(7);
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }
 
-export function cookieOf(header: string | undefined, name: string): string | null {
+export function readCookie(header: string | undefined, name: string): string | null {
   if (header === undefined) return null;
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
@@ -38,7 +38,7 @@ export function cookieOf(header: string | undefined, name: string): string | nul
   return null;
 }
 
-/** Shown by a browser that has logged in before. */
+/** Identifies a browser that has logged in before. */
 export const deviceCookieName = 'pakhus_device';
 
 export const deviceCookie = (value: string, secure: boolean): string =>

@@ -1,4 +1,4 @@
-// Reads a JSON body: within the route's bound on bytes, within a time limit, and never one that poisons prototypes.
+// Reads a JSON body, bounded in size and time, and safe against prototype pollution.
 import type { IncomingMessage } from 'node:http';
 import { deferred } from '../kernel/async/deferred.ts';
 import { joined } from '../kernel/bytes.ts';
@@ -9,13 +9,13 @@ import { ClientGone } from '../platform/multipart.ts';
 import { bodyTooLarge, malformedBody, wrongContentType } from './error-reply.ts';
 
 const readTimeMs = 30_000;
-/** So much of a body is held for whoever sends one; what is longer has to have a place for that. */
+/** Every request may buffer this much; larger bodies need a slot. */
 const freeBytes = 16 * 1024;
 
-/** Resolves to the function that gives the place back. */
+/** Resolves to the function that releases the slot. */
 type EnterLarge = (signal: AbortSignal) => Promise<() => void>;
 
-/** Undefined for an empty body: the route knows whether it needs one. */
+/** Undefined for an empty body. */
 export async function readJsonBody(
   stream: IncomingMessage,
   bytesMax: number,
@@ -34,7 +34,7 @@ export async function readJsonBody(
   }
 }
 
-/** A type that nothing here reads is refused, unless it names the type of nothing at all. */
+/** Refuses other content types, unless the body is empty. */
 export function refuseContent({ headers }: IncomingMessage): undefined {
   const length = headers['content-length'];
   if (headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0'))
@@ -48,7 +48,7 @@ function readAll(stream: IncomingMessage, bytesMax: number, enterLarge: EnterLar
   let length = 0;
   let large: AbortController | null = null;
   let leave = () => {};
-  const waitForPlace = ({ signal }: AbortController) => {
+  const waitForSlot = ({ signal }: AbortController) => {
     stream.pause();
     enterLarge(signal).then((leaveLarge) => {
       if (signal.aborted) return leaveLarge();
@@ -56,7 +56,7 @@ function readAll(stream: IncomingMessage, bytesMax: number, enterLarge: EnterLar
       stream.resume();
     }, reject);
   };
-  // Bytes that trickle in for ever would hold a connection for ever.
+  // A slow client must not hold a connection for ever.
   const timer = setTimeout(() => reject(tooSlow()), readTimeMs);
   stream.on('data', (chunk: Buffer) => {
     length += chunk.length;
@@ -64,7 +64,7 @@ function readAll(stream: IncomingMessage, bytesMax: number, enterLarge: EnterLar
     joining.write(chunk);
     if (length <= freeBytes || large) return;
     large = new AbortController();
-    waitForPlace(large);
+    waitForSlot(large);
   });
   stream.on('end', () => {
     joining.flush();

@@ -1,4 +1,4 @@
-// Serves the metrics on a port of their own, which an operator keeps away from the callers of the API.
+// Serves metrics on a separate port, which operators can keep private.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from '../platform/metrics.ts';
@@ -16,7 +16,9 @@ export async function startMetricsServer(
   const server = createServer((request, reply) => {
     const [path] = (request.url ?? '').split('?');
     if (path !== '/metrics' || (request.method !== 'GET' && request.method !== 'HEAD')) {
-      reply.writeHead(404, { 'content-type': 'text/plain' }).end('GET /metrics is all there is here\n');
+      reply
+        .writeHead(404, { 'content-type': 'text/plain' })
+        .end('Not found: only GET /metrics is served here\n');
       return;
     }
     metrics.text().then(

@@ -1,5 +1,5 @@
-// The errors of the OpenAPI document: the envelope, and one shared answer for each status and code, with the
-// headers that it brings and with examples as callers meet them.
+// The errors in the OpenAPI document: the envelope, and one shared response for each status and code, with its headers
+// and examples.
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 
 type Json = Record<string, unknown>;
@@ -7,15 +7,15 @@ type Json = Record<string, unknown>;
 const issueSchema: Json = {
   'x-name': 'Issue',
   type: 'object',
-  description: 'One mistake in a request.',
+  description: 'One problem in a request.',
   required: ['path', 'message', 'code'],
   properties: {
     path: {
       type: 'string',
-      description: 'The field or parameter, like `corsOrigins.0`; `body` for the body as a whole.',
+      description: 'The field or parameter, such as `corsOrigins.0`; `body` for the whole body.',
     },
     message: { type: 'string' },
-    code: { type: 'string', description: 'The rule that is broken, like `required` or `maxLength`.' },
+    code: { type: 'string', description: 'The rule that was violated, such as `required` or `maxLength`.' },
   },
 };
 
@@ -29,27 +29,27 @@ const errorSchema: Json = {
       required: ['code', 'message', 'details'],
       properties: {
         code: { 'x-name': 'ErrorCode', type: 'string', enum: Object.keys(errorStatus) },
-        message: { type: 'string', description: 'For people: what is wrong, and what to do about it.' },
+        message: { type: 'string', description: 'For people: what is wrong and what to do about it.' },
         details: {
           type: 'object',
-          description: 'For programs; what it holds depends on the code.',
+          description: 'For programs: the fields depend on the code.',
           properties: {
             issues: { type: 'array', items: issueSchema },
             part: {
               type: 'string',
               enum: ['database', 'storage', 'capacity'],
-              description: 'With `STORAGE_UNAVAILABLE`: what is away or has no room.',
+              description: 'With `STORAGE_UNAVAILABLE`: the part that is down or overloaded.',
             },
             outcome: {
               type: 'string',
               enum: ['unknown'],
               description:
-                'With `STORAGE_UNAVAILABLE`: the change may have been made, or may yet be. Check before you send it again. Where it is absent, nothing was changed.',
+                'With `STORAGE_UNAVAILABLE`: the change may have been made, or may still be. Check before you retry. If absent, nothing was changed.',
             },
             file_id: {
               type: 'string',
               format: 'uuid',
-              description: 'With an unknown outcome of an upload: the id that the file has if it was stored.',
+              description: 'With an unknown outcome of an upload: the id of the file if it was stored.',
             },
           },
           additionalProperties: true,
@@ -64,29 +64,29 @@ const header = (description: string, type: 'string' | 'integer', example: unknow
   schema: { type, examples: [example] },
 });
 
-/** Whoever is limited finds these three in every answer, but for those that come before it is counted. */
+/** In every answer to a limited caller, except for errors that occur before the request is counted. */
 export const rateHeaders: Json = {
   'X-RateLimit-Limit': header(
-    'Requests in a window. Only where the caller is limited and was counted, which it is not where its credential is not good or its origin is refused.',
+    'Requests per window. Only if the caller is limited and the request was counted: requests with an invalid credential or a refused origin are not.',
     'integer',
     1000,
   ),
-  'X-RateLimit-Remaining': header('What is left of them.', 'integer', 998),
-  'X-RateLimit-Reset': header('When the window ends, in unix seconds.', 'integer', 1_769_860_800),
+  'X-RateLimit-Remaining': header('Requests left in the window.', 'integer', 998),
+  'X-RateLimit-Reset': header('When the window ends, in Unix seconds.', 'integer', 1_769_860_800),
 };
 
 export const sharedHeaders: Json = {
   'X-Request-Id': {
-    ...header('The name of this request in the log.', 'string', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'),
+    ...header('The id of this request in the log.', 'string', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'),
     required: true,
   },
   ...rateHeaders,
-  'WWW-Authenticate': { ...header('How to say who you are.', 'string', 'Bearer'), required: true },
-  'Retry-After': { ...header('Seconds to wait before trying again.', 'integer', 2), required: true },
+  'WWW-Authenticate': { ...header('How to authenticate.', 'string', 'Bearer'), required: true },
+  'Retry-After': { ...header('Seconds to wait before retrying.', 'integer', 2), required: true },
 };
 
-/** References to shared headers, by their names. */
-export const headersOf = (...names: readonly string[]): Json =>
+/** References to shared headers, by name. */
+export const referToHeaders = (...names: readonly string[]): Json =>
   Object.fromEntries(
     ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
@@ -98,7 +98,7 @@ const issue = (path: string, message: string, code: string): Said => [
   { issues: [{ path, message, code }] },
 ];
 
-/** By name where a code has several faces. */
+/** Named, because a code may have several examples. */
 const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
   VALIDATION_ERROR: {
     field: issue('tags', 'must NOT have more than 32 items', 'maxItems'),
@@ -110,12 +110,21 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
     credential: ['The credential is missing, expired or revoked: log in or send a valid key or token'],
   },
   FORBIDDEN: {
-    scope: ['The credential lacks the scope files:write', { missing_scope: 'files:write' }],
-    caller: ['This needs a project session or project key', { allowed: ['project'] }],
+    scope: [
+      'The credential lacks the scope files:write: grant it, or send another credential',
+      { missing_scope: 'files:write' },
+    ],
+    caller: [
+      'This needs a project session or project key: send another credential',
+      { allowed: ['project'] },
+    ],
   },
-  NOT_FOUND: { user: ['There is no such user in this project'] },
+  NOT_FOUND: { user: ['There is no such user in this project: check the id'] },
   CONFLICT: {
-    taken: ['A user with this external id exists already in this project', { field: 'external_id' }],
+    taken: [
+      'A user with this external id exists already in this project: choose another external id',
+      { field: 'external_id' },
+    ],
   },
   STORAGE_LIMIT_EXCEEDED: {
     plan: [
@@ -137,7 +146,9 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
     ],
   },
   RATE_LIMIT_EXCEEDED: { wait: ['Too many requests: try again in 42 s', { retry_after_seconds: 42 }] },
-  INTERNAL_ERROR: { bug: ['Something went wrong on our side; the log has it under this X-Request-Id'] },
+  INTERNAL_ERROR: {
+    bug: ['Internal error: report it to the operator with this X-Request-Id, which is in the log'],
+  },
   STORAGE_UNAVAILABLE: {
     database: ['The database is not available right now: try again in a moment', { part: 'database' }],
     unknown: [
@@ -147,7 +158,7 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
   },
 };
 
-/** VALIDATION_ERROR has a status for each place where the mistake can be. */
+/** VALIDATION_ERROR has other statuses, depending on where the problem is. */
 const saidElsewhere: Readonly<Record<number, Readonly<Record<string, Said>>>> = {
   400: {
     path: issue('userId', 'must be a UUID', 'format'),
@@ -173,38 +184,38 @@ const saidElsewhere: Readonly<Record<number, Readonly<Record<string, Said>>>> = 
   },
 };
 
-const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
+const headersByStatus: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   429: [...Object.keys(rateHeaders), 'Retry-After'],
   503: ['Retry-After'],
 };
 
-/** An answer that any of these codes may fill. */
+/** A response that stands for any of these codes. */
 export function errorAnswer(status: number, codes: readonly ErrorCode[], headers: Json = {}): Json {
-  const faces = codes.flatMap((code) => facesOf(status, code, codes.length > 1));
-  const examples = Object.fromEntries(faces.map(([name, error]) => [name, { value: { error } }]));
+  const found = codes.flatMap((code) => listExamples(status, code, codes.length > 1));
+  const examples = Object.fromEntries(found.map(([name, error]) => [name, { value: { error } }]));
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
-    headers: { ...headersOf(...(headersOfStatus[status] ?? [])), ...headers },
+    headers: { ...referToHeaders(...(headersByStatus[status] ?? [])), ...headers },
     content: {
       'application/json': {
         schema: errorSchema,
-        ...(faces.length === 1 ? { example: { error: faces[0]?.[1] } } : { examples }),
+        ...(found.length === 1 ? { example: { error: found[0]?.[1] } } : { examples }),
       },
     },
   };
 }
 
-/** Where several codes share an answer, one face of each will do, under the name of the code. */
-function facesOf(status: number, code: ErrorCode, byCode: boolean): [name: string, error: Json][] {
+/** If several codes share a response, one example each, named after the code. */
+function listExamples(status: number, code: ErrorCode, byCode: boolean): [name: string, error: Json][] {
   const elsewhere = errorStatus[code] === status ? undefined : saidElsewhere[status];
-  const faces = Object.entries(elsewhere ?? said[code]).map(
+  const found = Object.entries(elsewhere ?? said[code]).map(
     ([name, [message, details = {}]]): [string, Json] => [name, { code, message, details }],
   );
-  return byCode ? faces.slice(0, 1).map(([, error]) => [code, error]) : faces;
+  return byCode ? found.slice(0, 1).map(([, error]) => [code, error]) : found;
 }
 
-/** Answers that many operations share, by status and code. */
+/** Responses that many operations share, by status and code. */
 const sharedNames: readonly [name: string, status: number, code: ErrorCode][] = [
   ['InvalidParameter', 400, 'VALIDATION_ERROR'],
   ['Unauthorized', 401, 'UNAUTHORIZED'],
@@ -218,11 +229,11 @@ const sharedNames: readonly [name: string, status: number, code: ErrorCode][] = 
   ['Unavailable', 503, 'STORAGE_UNAVAILABLE'],
 ];
 
-/** Whose callers may be limited, and then find the count in it. */
-const counted = headersOf(...Object.keys(rateHeaders));
+/** The headers of responses to callers that may be limited. */
+const counted = referToHeaders(...Object.keys(rateHeaders));
 const countedName = (name: string): string => `Counted${name}`;
 
-/** Each of them twice: the count of requests is of no concern to whoever is not counted. */
+/** Each one twice: with and without the rate headers. */
 export const sharedResponses: Json = Object.fromEntries(
   sharedNames.flatMap(([name, status, code]) =>
     status === 429
@@ -234,7 +245,7 @@ export const sharedResponses: Json = Object.fromEntries(
   ),
 );
 
-/** A reference where the answer is a shared one. */
+/** A reference if the response is a shared one. */
 export function errorResponse(
   status: number,
   codes: readonly ErrorCode[],

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document, from the route table. TypeBox schemas are JSON Schema already; what is added here
-// is the outline: paths, security, headers, named schemas, and the errors that follow from a route's guards.
+// Builds the OpenAPI 3.1 document from the route table. TypeBox schemas are JSON Schema already; this adds paths, security,
+// headers, named schemas, and the errors that a route's guards can give.
 import type { FastifyInstance } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { ActorKind } from '../contract/actor.ts';
@@ -8,9 +8,15 @@ import { ExternalId } from '../contract/wire.ts';
 import { digestPattern } from '../features/files/files.wire.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 import { allowAnyOrigin } from './cors.ts';
-import { errorResponse, headersOf, rateHeaders, sharedHeaders, sharedResponses } from './openapi-errors.ts';
+import {
+  errorResponse,
+  rateHeaders,
+  referToHeaders,
+  sharedHeaders,
+  sharedResponses,
+} from './openapi-errors.ts';
 import { guide, tagWords } from './openapi-guide.ts';
-import { apiPrefix, type Endpoint, endpoints, isAuthRoute } from './route-table.ts';
+import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 type Json = Record<string, unknown>;
 
@@ -26,10 +32,10 @@ export function openApiDocument(version: string): Json {
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [endpoint.route.method.toLowerCase()]: operationOf(endpoint) };
+    paths[path] = { ...paths[path], [endpoint.route.method.toLowerCase()]: buildOperation(endpoint) };
   }
   const schemas = new Map<string, unknown>();
-  const document = shown(
+  const document = toDocumented(
     {
       openapi: '3.1.0',
       info: {
@@ -40,7 +46,7 @@ export function openApiDocument(version: string): Json {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: apiPrefix }],
-      tags: [...new Set([...endpoints.map(tagOf), pagesTag])].map((name) => ({
+      tags: [...new Set([...endpoints.map(findTag), pagesTag])].map((name) => ({
         name,
         description: tagWords[name],
       })),
@@ -51,14 +57,14 @@ export function openApiDocument(version: string): Json {
             type: 'http',
             scheme: 'bearer',
             description:
-              'An API key (pak_…), which goes before the cookie, or a session, user or space token, which comes after it.',
+              'An API key (pak_…), which takes precedence over the cookie, or a session, user or space token, which does not.',
           },
           cookie: {
             type: 'apiKey',
             in: 'cookie',
             name: 'token',
             description:
-              'The session cookie that login sets. One that is not good is 401, whatever Bearer token comes with it.',
+              'The session cookie that login sets. An invalid one gives 401, even together with a valid Bearer token.',
           },
         },
         headers: sharedHeaders,
@@ -72,30 +78,30 @@ export function openApiDocument(version: string): Json {
 }
 
 /**
- * A schema may show another bound than the one it checks: `x-shown` holds what replaces it here. One with an `x-name`
- * goes to `schemas`, and a reference to it stands in its place: whoever validates by it sees no reference.
+ * Replaces parts of a schema by its `x-shown`, for schemas that document another rule than they check. Moves schemas with
+ * an `x-name` to `schemas` and leaves references; the validators keep using the originals.
  */
-function shown(part: unknown, schemas: Map<string, unknown>): unknown {
-  if (Array.isArray(part)) return part.map((inner) => shown(inner, schemas));
+function toDocumented(part: unknown, schemas: Map<string, unknown>): unknown {
+  if (Array.isArray(part)) return part.map((inner) => toDocumented(inner, schemas));
   if (typeof part !== 'object' || part === null) return part;
   const { 'x-shown': instead, 'x-name': name, ...rest } = part as Json;
   if (typeof name === 'string') return referenceTo(name, { ...rest, 'x-shown': instead }, schemas);
   return Object.fromEntries(
     Object.entries({ ...rest, ...(instead as Json | undefined) }).map(([field, inner]) => [
       field,
-      shown(inner, schemas),
+      toDocumented(inner, schemas),
     ]),
   );
 }
 
-/** What may be null is its schema or null: the name is that of the thing, which is never null itself. */
+/** A nullable schema becomes `anyOf` its reference or null: the named schema itself is never null. */
 function referenceTo(name: string, schema: Json, schemas: Map<string, unknown>): Json {
   const { type } = schema;
   const nullable = Array.isArray(type);
-  const content = shown(nullable ? { ...schema, type: type[0] } : schema, schemas);
+  const content = toDocumented(nullable ? { ...schema, type: type[0] } : schema, schemas);
   const known = schemas.get(name);
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(content))
-    throw new Error(`Two schemas that differ are both named ${name}`);
+    throw new Error(`Two different schemas are named ${name}`);
   schemas.set(name, content);
   const reference = { $ref: `#/components/schemas/${name}` };
   return nullable ? { anyOf: [reference, { type: 'null' }] } : reference;
@@ -103,14 +109,14 @@ function referenceTo(name: string, schema: Json, schemas: Map<string, unknown>):
 
 const pagesTag = 'reference';
 
-const pageOf = (name: string, summary: string, media: Json): Json => ({
+const describePage = (name: string, summary: string, media: Json): Json => ({
   get: {
     operationId: `${pagesTag}.${name}`,
     tags: [pagesTag],
     summary,
     security: [],
     responses: {
-      200: { description: 'Done', headers: headersOf(), content: media },
+      200: { description: 'Done', headers: referToHeaders(), content: media },
       500: errorResponse(500, ['INTERNAL_ERROR']),
     },
   },
@@ -118,32 +124,32 @@ const pageOf = (name: string, summary: string, media: Json): Json => ({
 
 const html: Json = { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } };
 
-/** Served beside the table: what is written for its readers. */
+/** The pages for readers, which are not in the route table. */
 const pages: Readonly<Record<string, Json>> = {
-  '/openapi.json': pageOf('document', 'This document', {
+  '/openapi.json': describePage('document', 'This document', {
     'application/json': {
       schema: { type: 'object', required: ['openapi', 'info', 'paths'], additionalProperties: true },
       example: { openapi: '3.1.0', info: { title: 'Pakhus', version: '1.0.0' }, paths: {} },
     },
   }),
-  '/reference': pageOf('page', 'This document for people, to read and to try out', html),
-  '/docs': pageOf('docs', 'The same page as /reference', html),
+  '/reference': describePage('page', 'Interactive API reference', html),
+  '/docs': describePage('docs', 'The same page as /reference', html),
 };
 
-const tagOf = ({ route }: Endpoint): string => route.id.split('.', 1)[0] ?? '';
+const findTag = ({ route }: Endpoint): string => route.id.split('.', 1)[0] ?? '';
 
-function operationOf(endpoint: Endpoint): Json {
+function buildOperation(endpoint: Endpoint): Json {
   const { route, operationId } = endpoint;
-  const parameters = parametersOf(endpoint);
+  const parameters = buildParameters(endpoint);
   return {
     operationId,
-    tags: [tagOf(endpoint)],
+    tags: [findTag(endpoint)],
     summary: route.summary,
     description: [route.description, accessNote(route)].filter(Boolean).join('\n\n'),
     security: isPublic(route.access) ? [] : [{ bearer: [] }, { cookie: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(route.body ? { requestBody: requestBodyOf(route, route.body) } : {}),
-    responses: { ...errorsOf(endpoint), ...successesOf(route) },
+    ...(route.body ? { requestBody: buildRequestBody(route, route.body) } : {}),
+    responses: { ...buildErrors(endpoint), ...buildSuccesses(route) },
   };
 }
 
@@ -155,7 +161,7 @@ function accessNote({ access }: Route): string {
   return `Callers: ${list(actors)}.${scope ? ` Scope: \`${scope}\`${exempt}.` : ''}${session ? ' Needs a session.' : ''}`;
 }
 
-function parametersOf({ route, subjectBy }: Endpoint): Json[] {
+function buildParameters({ route, subjectBy }: Endpoint): Json[] {
   const subject: Json[] = [];
   if (subjectBy === 'userId')
     subject.push(
@@ -180,12 +186,17 @@ function parametersIn(place: 'query' | 'header' | 'cookie', fields: TObject | un
   const mandatory = new Set<string>(fields?.required ?? []);
   return Object.entries(fields?.properties ?? {}).map(([name, schema]) => {
     const required = mandatory.has(name) && !('default' in (schema as Json));
-    return { name, in: place, required, schema: required ? schema : withExampleInWords(schema as Json) };
+    return {
+      name,
+      in: place,
+      required,
+      schema: required ? schema : withExampleInDescription(schema as Json),
+    };
   });
 }
 
-/** The reference fills examples in: a cursor, a filter or a digest that nobody asked for would spoil the first try. */
-function withExampleInWords({ examples, ...schema }: Json): Json {
+/** The reference page prefills examples: an optional cursor, filter or digest would break the first request. */
+function withExampleInDescription({ examples, ...schema }: Json): Json {
   const [example] = (examples as unknown[] | undefined) ?? [];
   if (example === undefined) return schema;
   const text = typeof example === 'string' ? example : JSON.stringify(example);
@@ -203,48 +214,49 @@ const pathParameter = (name: string, schema: object, example: unknown): Json => 
   example,
 });
 
-function requestBodyOf(route: Route, schema: TSchema): Json {
+function buildRequestBody(route: Route, schema: TSchema): Json {
   const required = needsBody(route);
   const type = route.multipart ? 'multipart/form-data' : 'application/json';
   return { required, content: { [type]: { schema: withoutNul(schema), example: requestExampleOf(schema) } } };
 }
 
-const doneWords = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done; no body' };
+const successDescriptions = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done; no body' };
 
-function successesOf(route: Route): Json {
+function buildSuccesses(route: Route): Json {
   const { returns, also = {} } = route;
-  const answers: Json = { [returns.status]: answerOf(route, doneWords[returns.status], returns) };
+  const answers: Json = {
+    [returns.status]: buildAnswer(route, successDescriptions[returns.status], returns),
+  };
   for (const [status, answer] of Object.entries(also))
-    answers[status] = answerOf(route, answer.description, answer);
+    answers[status] = buildAnswer(route, answer.description, answer);
   return answers;
 }
 
-function answerOf(route: Route, description: string, { body, contentType, headers }: AnswerShape): Json {
+function buildAnswer(route: Route, description: string, { body, contentType, headers }: AnswerShape): Json {
   const limited = isLimited(route) ? Object.keys(rateHeaders) : [];
   const content = body
     ? { [contentType ?? 'application/json']: { schema: body, example: exampleOf(body) } }
     : contentType && { [contentType]: {} };
   return {
     description,
-    headers: { ...headersOf(...limited), ...ownHeaders(headers) },
+    headers: { ...referToHeaders(...limited), ...ownHeaders(headers) },
     ...(content ? { content } : {}),
   };
 }
 
-const isLimited = ({ access, path, loginLimited }: Route): boolean =>
-  loginLimited === true || (!isPublic(access) && path.startsWith('/project/'));
+const isLimited = ({ rateLimit }: Route): boolean => rateLimit !== null;
 
 const ownHeaders = (headers: TObject | undefined): Json =>
   Object.fromEntries(Object.entries(headers?.properties ?? {}).map(([name, schema]) => [name, { schema }]));
 
-interface Refusals {
+interface ErrorsOfStatus {
   readonly codes: Set<ErrorCode>;
   readonly headers: TObject | undefined;
 }
 
-/** Beside what the route declares: what its guards, its validation and the reading of its body can answer. */
-function refusalsOf({ route, subjectBy }: Endpoint): Map<number, Refusals> {
-  const byStatus = new Map<number, Refusals>();
+/** What the route declares, and what its guards, its validation and the reading of its body can give. */
+function collectErrors({ route, subjectBy }: Endpoint): Map<number, ErrorsOfStatus> {
+  const byStatus = new Map<number, ErrorsOfStatus>();
   const add = (code: ErrorCode, status: number = errorStatus[code], headers?: TObject) => {
     const known = byStatus.get(status);
     byStatus.set(status, {
@@ -257,14 +269,14 @@ function refusalsOf({ route, subjectBy }: Endpoint): Map<number, Refusals> {
     else add(error.code, error.status, error.headers);
   }
   if (route.params || route.query || subjectBy) add('VALIDATION_ERROR', 400);
-  // A body is read wherever one may be sent, also where none is asked for.
+  // A body is read even if the route needs none.
   if (route.method !== 'GET') {
     add('VALIDATION_ERROR');
     add('VALIDATION_ERROR', 413);
   }
   if (subjectBy) add('NOT_FOUND');
   if (isLimited(route)) add('RATE_LIMIT_EXCEEDED');
-  if (isAuthRoute(route)) add('FORBIDDEN');
+  if (route.csrf === 'always') add('FORBIDDEN');
   if (!isPublic(route.access)) {
     add('UNAUTHORIZED');
     add('FORBIDDEN');
@@ -274,9 +286,9 @@ function refusalsOf({ route, subjectBy }: Endpoint): Map<number, Refusals> {
   return byStatus;
 }
 
-const errorsOf = (endpoint: Endpoint): Json =>
+const buildErrors = (endpoint: Endpoint): Json =>
   Object.fromEntries(
-    [...refusalsOf(endpoint)].map(([status, { codes, headers }]) => [
+    [...collectErrors(endpoint)].map(([status, { codes, headers }]) => [
       status,
       errorResponse(status, [...codes], {
         limited: isLimited(endpoint.route),
@@ -285,7 +297,7 @@ const errorsOf = (endpoint: Endpoint): Json =>
     ]),
   );
 
-/** A value that fits a schema, put together from the examples of its parts; `at` is its place in a list. */
+/** A value for a schema, built from the examples of its parts; `at` is its index in a list. */
 export function exampleOf(schema: TSchema | undefined, at = 0): unknown {
   const node = (schema ?? {}) as Json;
   const [given] = (node.examples as unknown[] | undefined) ?? [];
@@ -309,39 +321,36 @@ export function exampleOf(schema: TSchema | undefined, at = 0): unknown {
   throw new Error(`A schema has no example: ${JSON.stringify(node)}`);
 }
 
-/** No text may hold a NUL, which PostgreSQL cannot store: said of each field that has no stricter pattern. */
+/** PostgreSQL cannot store NUL: adds a pattern to each text field that has no stricter one. */
 function withoutNul(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(withoutNul);
   if (typeof part !== 'object' || part === null) return part;
   const node = part as Json;
-  const isFreeText = [node.type].flat().includes('string') && !freeOfNul.some((rule) => rule in node);
+  const isFreeText = [node.type].flat().includes('string') && !excludesNul.some((rule) => rule in node);
   return {
     ...(isFreeText ? { pattern: '^[^\\u0000]*$' } : {}),
     ...Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, withoutNul(inner)])),
   };
 }
 
-/** What leaves no room for one. */
-const freeOfNul = ['pattern', 'enum', 'const', 'x-shown'];
+/** Rules that exclude NUL already. */
+const excludesNul = ['pattern', 'enum', 'const', 'x-shown'];
 
-/**
- * The body of a request that works when it is sent as it is: optional ids and digests are left out, since whatever they
- * name is not there.
- */
+/** A request body that works as it is. Leaves out optional ids and digests: nothing that they refer to exists. */
 export function requestExampleOf(schema: TSchema): unknown {
   const { properties = {}, required = [] } = schema as {
     properties?: Record<string, TSchema>;
     required?: string[];
   };
   const sent = Object.entries(properties).filter(
-    ([name, field]) => required.includes(name) || !namesWhatExists(field as Json),
+    ([name, field]) => required.includes(name) || !refersToSomething(field as Json),
   );
   return Object.fromEntries(sent.map(([name, field]) => [name, exampleOf(field)]));
 }
 
-const namesWhatExists = ({ format, pattern }: Json): boolean =>
+const refersToSomething = ({ format, pattern }: Json): boolean =>
   format === 'uuid' || pattern === digestPattern;
 
-/** So that a list of days runs on from day to day. */
+/** Makes the days of an example list consecutive. */
 const dayAfter = (date: string, days: number): string =>
   new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);

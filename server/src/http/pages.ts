@@ -1,5 +1,4 @@
-// The pages for people, from files on this machine only: the interactive reference, and the one that sets a password.
-// Whoever asks at the front door is told where things are.
+// The HTML pages: the API reference and the password-reset page, from local files only. `/` says where everything is.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -42,34 +41,34 @@ const startScript = `SwaggerUIBundle({
   validatorUrl: null, tryItOutEnabled: true, filter: true,
 });`;
 
-/** Authorize before the long introduction: without it nothing on the page can be tried. */
+/** Puts the Authorize button above the long introduction. */
 const pageStyle = `.swagger-ui div:has(> .scheme-container) { display: flex; flex-direction: column; }
 .swagger-ui .scheme-container { order: -1; margin: 0; padding: 16px 0; }
 `;
 
 export const referencePath = `${apiPrefix}/reference`;
 
-const places = {
+const links = {
   reference: referencePath,
   openapi: `${apiPrefix}/openapi.json`,
   health: `${apiPrefix}/health`,
 };
 
-/** Where people look first. */
-const frontDoors = ['/', apiPrefix, `${apiPrefix}/`, '/docs'];
+/** Paths that people try first. */
+const entryPaths = ['/', apiPrefix, `${apiPrefix}/`, '/docs'];
 
-/** Browsers are sent to the reference; others, which would rather have an address than a page, get a list of them. */
-function openFrontDoor({ headers, raw }: FastifyRequest, reply: FastifyReply, version: string): FastifyReply {
-  // The router takes the target of `OPTIONS *` for the root.
+/** Redirects browsers to the reference; other clients get the links as JSON. */
+function answerEntry({ headers, raw }: FastifyRequest, reply: FastifyReply, version: string): FastifyReply {
+  // The router maps the target of `OPTIONS *` to the root.
   if (raw.url === '*') throw routeNotFound(raw.method ?? '', '*');
   reply.header('vary', 'Origin, Accept');
   if (headers.accept?.includes('text/html')) return reply.redirect(referencePath, 302);
-  return reply.send({ name: 'Pakhus', version, ...places });
+  return reply.send({ name: 'Pakhus', version, ...links });
 }
 
 export function servePages(instance: FastifyInstance, version: string): void {
-  for (const path of frontDoors)
-    instance.get(path, async (request, reply) => openFrontDoor(request, reply, version));
+  for (const path of entryPaths)
+    instance.get(path, async (request, reply) => answerEntry(request, reply, version));
   const pages: readonly (readonly [path: string, type: string, body: string])[] = [
     [referencePath, html, page],
     [`${referencePath}/assets/page.css`, style, pageStyle],
@@ -83,11 +82,11 @@ export function servePages(instance: FastifyInstance, version: string): void {
     instance.get(path, async (_request, reply) => send(reply, type, body));
   const require = createRequire(import.meta.url);
   for (const [name, type] of Object.entries(assets)) {
-    // Read once: for every answer anew, whoever asks often and reads none would fill the memory with copies.
+    // Cached: otherwise clients that request it often and read slowly would fill the memory with copies.
     let body: Promise<Buffer> | null = null;
     instance.get(`${apiPrefix}/reference/assets/${name}`, async (_request, reply) => {
       body ??= readFile(require.resolve(`swagger-ui-dist/${name}`)).catch((error: unknown) => {
-        // Whatever was in the way this time need not be the next.
+        // The next request tries again.
         body = null;
         throw error;
       });

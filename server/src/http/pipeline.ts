@@ -1,6 +1,5 @@
-// The way of a request through a route: CORS, credential, rate, authority; then the body is read; then
-// validation and the handler. Whoever is not let in has made the service read no body, and is told nothing of
-// what a route expects.
+// The steps of a request: CORS, credential, rate limit, authorization; then the body, validation and the handler. A
+// request that is refused early costs no reading of its body, and learns nothing of the route's schema.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../contract/actor.ts';
 import type { Deps } from '../contract/deps.ts';
@@ -8,61 +7,61 @@ import { userNotFound } from '../contract/refusals.ts';
 import { type GuardedAccess, isPublic, needsBody, type Route } from '../contract/route.ts';
 import { Serialized } from '../contract/serialized.ts';
 import type { Subject } from '../contract/subject.ts';
-import { bodyValidator, parameterValidator, type Validator } from '../contract/validation.ts';
-import { type Caller, corsBehind, unauthorized } from '../features/credentials/credentials.service.ts';
+import { type Caller, findCorsPolicy, unauthorized } from '../features/credentials/credentials.service.ts';
 import type { Identify, SubjectPath } from '../features/credentials/credentials.together.ts';
 import { looksLikeApiKey } from '../kernel/crypto/secret.ts';
 import { invalid, PakhusError } from '../kernel/error.ts';
 import { isUuid } from '../kernel/id.ts';
 import { isStorableText } from '../kernel/text/text.ts';
+import { bodyValidator, parameterValidator, type Validator } from '../platform/validation.ts';
 import { authorizeActor, authorizeScope, refuseForeignSubject } from './authorize.ts';
-import { addressesOf, addressOf, deviceOf, HandlerContext, ownOrigin, RequestCall } from './context.ts';
-import { callerCors, policyCors, refuseForgery, sendCors } from './cors.ts';
-import { type PresentedCredential, presentedCredential } from './credential.ts';
+import { findAddress, findAddresses, HandlerContext, ownOrigin, RequestCall, readDevice } from './context.ts';
+import { callerCors, policyCors, refuseCrossSite, sendCors } from './cors.ts';
+import { findCredential, type PresentedCredential } from './credential.ts';
 import { bodyMissing } from './error-reply.ts';
 import { limitDevices, limitIntegration, limitLogin, limitSocket } from './rate-limit.ts';
-import { type Endpoint, isAuthRoute, type SubjectBy } from './route-table.ts';
+import type { Endpoint, SubjectBy } from './route-table.ts';
 
-/** What the first half of the way found out, kept on the request for the second half and for the log. */
-export interface Admission {
+/** Who calls, and the end-user that the path names: for the handler and the log. */
+export interface RequestCaller {
   readonly actor: Actor | null;
   readonly subject: Subject | null;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until the caller is known; a guard may still refuse it. */
-    admission: Admission | null;
-    /** By `performance.now()`. */
-    admittedAt: number;
-    /** Of a multipart route, whose body arrives after it was let in. */
-    readmit: (() => Promise<void>) | null;
+    /** Null until the caller is identified; a guard may still refuse it. */
+    caller: RequestCaller | null;
+    /** When, by `performance.now()`. */
+    identifiedAt: number;
+    /** Checks the credential again. Only on multipart routes, whose body arrives after the first check. */
+    recheck: (() => Promise<void>) | null;
   }
 }
 
-const stranger: Admission = { actor: null, subject: null };
+const stranger: RequestCaller = { actor: null, subject: null };
 
 export interface Pipeline {
-  admit(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   handle(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
 }
 
 const unsafeMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-export function pipelineOf(deps: Deps, identify: Identify, { route, subjectBy }: Endpoint): Pipeline {
+export function createPipeline(deps: Deps, identify: Identify, { route, subjectBy }: Endpoint): Pipeline {
   const validateParams = route.params && parameterValidator(route.params);
   const validateQuery = route.query && parameterValidator(route.query);
   const validateBody = route.body && !route.multipart ? bodyValidator(route.body) : undefined;
   const bodyIsNeeded = !route.multipart && needsBody(route);
   const isChange = unsafeMethods.has(route.method);
-  const readmit = (request: FastifyRequest) => readmitCaller(deps, identify, route, subjectBy, request);
+  const recheck = (request: FastifyRequest) => recheckCaller(deps, identify, route, subjectBy, request);
 
   return {
-    admit: (request, reply) => admitCaller(deps, identify, route, subjectBy, request, reply),
+    authenticate: (request, reply) => authenticate(deps, identify, route, subjectBy, request, reply),
     async handle(request, reply) {
-      if (isChange) await readmit(request);
-      if (route.multipart) request.readmit = () => readmit(request);
-      const { actor, subject } = request.admission ?? stranger;
+      if (isChange) await recheck(request);
+      if (route.multipart) request.recheck = () => recheck(request);
+      const { actor, subject } = request.caller ?? stranger;
       const params = validated(request.params, validateParams);
       const query = validated(request.query, validateQuery);
       const isEmpty = request.body === undefined;
@@ -78,13 +77,13 @@ export function pipelineOf(deps: Deps, identify: Identify, { route, subjectBy }:
       reply.code(route.returns.status);
       const answer = await route.handle(context as never);
       if (!(answer instanceof Serialized)) return answer;
-      return reply.type('application/json; charset=utf-8').serializer(asItIs).send(answer.json);
+      return reply.type('application/json; charset=utf-8').serializer(passThrough).send(answer.json);
     },
   };
 }
 
-/** Notes on the request who it is, once that is known, and throws where a guard refuses. */
-async function admitCaller(
+/** Sets `request.caller` as soon as it is known; throws if a guard refuses. */
+async function authenticate(
   deps: Deps,
   identify: Identify,
   route: Route,
@@ -95,34 +94,34 @@ async function admitCaller(
   const { headers, method } = request;
   const globalOrigins = deps.settings.API_CORS_ALLOW_ORIGINS;
   const unsafe = unsafeMethods.has(method);
-  if (unsafe && isAuthRoute(route)) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
-  if (route.loginLimited) await limitAttempt(deps, request, reply);
+  if (unsafe && route.csrf === 'always') refuseCrossSite(headers, ownOrigin(deps, request), globalOrigins);
+  if (route.rateLimit === 'login') await limitAttempt(deps, request, reply);
   if (isPublic(route.access)) {
-    request.admission = stranger;
+    request.caller = stranger;
     return;
   }
 
-  const credential = presentedCredential(headers);
+  const credential = findCredential(headers);
   if (credential === null) throw unauthorized();
-  if (unsafe && credential.byCookie) refuseForgery(headers, ownOrigin(deps, request), globalOrigins);
-  const subjectPath = subjectPathOf(request, subjectBy);
+  if (unsafe && credential.byCookie) refuseCrossSite(headers, ownOrigin(deps, request), globalOrigins);
+  const subjectPath = parseSubjectPath(request, subjectBy);
   let caller: Caller;
   try {
     caller = await identify(credential.value, subjectPath);
   } catch (error) {
-    return refuse(deps, route, credential, error, request, reply);
+    return refuseCredential(deps, route, credential, error, request, reply);
   }
-  admitted(request, caller);
+  setCaller(request, caller);
   sendCors(reply, callerCors(headers.origin, caller.actor, credential.byCookie, caller.cors, globalOrigins));
-  if (caller.rate && route.path.startsWith('/project/')) await limitIntegration(deps, caller.rate, reply);
+  if (caller.rate && route.rateLimit === 'integration') await limitIntegration(deps, caller.rate, reply);
   authorize(deps, route.access, subjectBy, caller, request);
 }
 
 async function limitAttempt(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  await limitLogin(deps, addressOf(deps, request), reply);
-  const device = deviceOf(deps, request);
+  await limitLogin(deps, findAddress(deps, request), reply);
+  const device = readDevice(deps, request);
   if (device) await limitDevices(deps, device);
-  else if (deps.settings.TRUST_PROXY_HOPS === null) await limitSocket(deps, addressesOf(deps, request)[0]);
+  else if (deps.settings.TRUST_PROXY_HOPS === null) await limitSocket(deps, findAddresses(deps, request)[0]);
 }
 
 function authorize(
@@ -138,31 +137,31 @@ function authorize(
   if (subjectBy) requireSubject(request, subjectBy, subject);
 }
 
-function admitted(request: FastifyRequest, caller: Caller): void {
-  request.admission = caller;
-  request.admittedAt = performance.now();
+function setCaller(request: FastifyRequest, caller: Caller): void {
+  request.caller = caller;
+  request.identifiedAt = performance.now();
 }
 
 const freshMs = 100;
 
-/** A request whose body took its time is not let to change what its credential may not touch any more. */
-async function readmitCaller(
+/** The credential may have been revoked while a slow body arrived. */
+async function recheckCaller(
   deps: Deps,
   identify: Identify,
   route: Route,
   subjectBy: SubjectBy,
   request: FastifyRequest,
 ): Promise<void> {
-  if (isPublic(route.access) || performance.now() - request.admittedAt < freshMs) return;
-  const credential = presentedCredential(request.headers);
+  if (isPublic(route.access) || performance.now() - request.identifiedAt < freshMs) return;
+  const credential = findCredential(request.headers);
   if (credential === null) throw unauthorized();
-  const caller = await identify(credential.value, subjectPathOf(request, subjectBy));
+  const caller = await identify(credential.value, parseSubjectPath(request, subjectBy));
   authorize(deps, route.access, subjectBy, caller, request);
-  admitted(request, caller);
+  setCaller(request, caller);
 }
 
-/** Of a credential that is not good, or no longer: the page that sent it may read why. */
-async function refuse(
+/** Rethrows, with CORS headers where they let the page that sent a bad credential read the error. */
+async function refuseCredential(
   deps: Deps,
   route: Route,
   { value, byCookie }: PresentedCredential,
@@ -172,19 +171,19 @@ async function refuse(
 ): Promise<never> {
   if (!(error instanceof PakhusError) || error.status >= 500) throw error;
   const { origin } = request.headers;
-  // A dead cookie would go before every token that is sent with it.
+  // A dead cookie would take precedence over any token sent with it.
   if (byCookie && route.endsSession) new RequestCall(deps, request, reply).setSessionCookie(null);
-  // A key that is gone has left nothing to look up.
-  const isLost = looksLikeApiKey(value) && error.status === 401;
-  if (origin !== undefined && !byCookie && !isLost) {
-    const policy = await corsBehind(deps, value);
+  // Nothing can be looked up for a key that no longer exists.
+  const isUnknownKey = looksLikeApiKey(value) && error.status === 401;
+  if (origin !== undefined && !byCookie && !isUnknownKey) {
+    const policy = await findCorsPolicy(deps, value);
     sendCors(reply, policyCors(origin, byCookie, policy, deps.settings.API_CORS_ALLOW_ORIGINS));
   }
   throw error;
 }
 
-/** Null also for an id that no user can have; `requireSubject` says so, after the caller is known. */
-function subjectPathOf(request: FastifyRequest, subjectBy: SubjectBy): SubjectPath {
+/** Null also for a malformed id: `requireSubject` reports it once the caller is known. */
+function parseSubjectPath(request: FastifyRequest, subjectBy: SubjectBy): SubjectPath {
   const { userId, externalId } = request.params as { userId?: string; externalId?: string };
   if (subjectBy === 'userId') return isUuid(userId) ? { by: subjectBy, name: userId } : null;
   if (subjectBy !== 'externalId' || !externalId || !isStorableText(externalId)) return null;
@@ -193,20 +192,20 @@ function subjectPathOf(request: FastifyRequest, subjectBy: SubjectBy): SubjectPa
 
 function requireSubject(request: FastifyRequest, subjectBy: SubjectBy, subject: Subject | null): void {
   if (subject) return;
-  if (subjectBy === 'userId' && subjectPathOf(request, subjectBy) === null) {
+  if (subjectBy === 'userId' && parseSubjectPath(request, subjectBy) === null) {
     throw invalid(400, [{ path: 'userId', message: 'must be a UUID', code: 'format' }]);
   }
   throw userNotFound();
 }
 
-const asItIs = (json: unknown): string => json as string;
+const passThrough = (json: unknown): string => json as string;
 
 function validated(given: unknown, validate: Validator | undefined): Record<string, unknown> {
   if (!validate) return {};
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw invalid(422, [{ path: 'body', message: 'must be a JSON object', code: 'type' }]);
   }
-  // A copy without a prototype's surprises; query objects of the parser have none at all.
+  // A plain copy: the query parser's objects have no prototype.
   const fields = { ...given } as Record<string, unknown>;
   validate(fields);
   return fields;

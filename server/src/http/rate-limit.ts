@@ -1,15 +1,15 @@
-// The limits on requests: of an integration, by its policy, and of attempts to log in, by client address and by socket.
+// Limits on the requests of an integration, and on logins by client address, socket and device.
 import type { FastifyReply } from 'fastify';
 import type { Deps } from '../contract/deps.ts';
-import { countUse, rateHeadersOf } from '../contract/too-many.ts';
 import type { RatePolicy } from '../features/credentials/credentials.service.ts';
 import type { Device } from '../kernel/crypto/device-cookie.ts';
+import { countUse, toRateHeaders } from '../platform/limits/count-use.ts';
 import type { Policy } from '../platform/limits/limiter.ts';
 
 export const loginPolicy: Policy = { max: 10, windowMs: 15 * 60_000 };
 
 export async function limitIntegration(deps: Deps, rate: RatePolicy, reply: FastifyReply): Promise<void> {
-  // By the window as well: one that was set anew begins at once, however long the old one would have lasted.
+  // The window is part of the bucket, so that a changed window takes effect at once.
   const bucket = `integration:${rate.bucket}:${rate.windowMs}`;
   await enforce(deps, bucket, rate, reply);
 }
@@ -18,10 +18,10 @@ export async function limitLogin(deps: Deps, address: string, reply: FastifyRepl
   await enforce(deps, `login:${address}`, loginPolicy, reply);
 }
 
-/** Far more than honest people behind one proxy need, far less than a flood of guesses. */
+/** Far more than people behind one proxy need, far less than a brute-force attack. */
 const socketPolicy: Policy = { max: 1_000, windowMs: 15 * 60_000 };
 
-/** For where client addresses can be forged: a bound on the network that the connection itself comes from. */
+/** Client addresses can be forged if no proxy is trusted, so the network of the socket is limited as well. */
 export async function limitSocket(deps: Deps, network: string): Promise<void> {
   await countUse(deps, `login-socket:${network}`, socketPolicy, 'Too many logins from this address');
 }
@@ -29,9 +29,8 @@ export async function limitSocket(deps: Deps, network: string): Promise<void> {
 const devicePolicy: Policy = { max: 100, windowMs: 15 * 60_000 };
 
 /**
- * All browsers together that have logged in to one account: somebody who could once may have kept many cookies, each
- * with failures of its own. It takes the place of the socket's bound, or a flood through the same proxy would lock out
- * the owner.
+ * All known devices of an account together: an attacker who once had access may have collected many cookies. Known
+ * devices are exempt from the limit on the socket, or a flood through the same proxy would lock out the owner.
  */
 export async function limitDevices(deps: Deps, { accountId, generation }: Device): Promise<void> {
   const bucket = `login-device:${accountId}:${generation}`;
@@ -39,5 +38,5 @@ export async function limitDevices(deps: Deps, { accountId, generation }: Device
 }
 
 async function enforce(deps: Deps, bucket: string, policy: Policy, reply: FastifyReply): Promise<void> {
-  reply.headers(rateHeadersOf(policy, await countUse(deps, bucket, policy)));
+  reply.headers(toRateHeaders(policy, await countUse(deps, bucket, policy)));
 }

@@ -1,5 +1,5 @@
-// The page that a password-reset link opens where the operator has no page of their own for that: it asks for the
-// new password and sends it to the API, from the browser. The token stays in the browser as well.
+// The page that a password-reset link opens, unless RESET_URL names another. It sends the new password to the API from
+// the browser.
 import { resetPath } from '../features/accounts/accounts.password.ts';
 import { apiPrefix } from './route-table.ts';
 
@@ -19,7 +19,7 @@ export const resetPage = `<!doctype html>
       <label for="password">Password, at least 8 characters</label>
       <input id="password" name="password" type="password" autocomplete="new-password" minlength="8" maxlength="256"
         required autofocus>
-      <label for="again">The same again</label>
+      <label for="again">Repeat the password</label>
       <input id="again" name="again" type="password" autocomplete="new-password" required>
       <button>Set the password</button>
     </form>
@@ -44,7 +44,7 @@ button:disabled { background: #98a2b0; }
 export const resetScript = `const form = document.getElementById('form');
 const message = document.getElementById('message');
 const token = new URLSearchParams(location.search).get('token') ?? '';
-// Out of the address bar and of the history: whoever looks over a shoulder could use it.
+// Keeps the token out of the address bar and the history.
 history.replaceState(null, '', location.pathname);
 
 const say = (text, failed) => {
@@ -52,11 +52,11 @@ const say = (text, failed) => {
   message.className = failed ? 'failed' : '';
 };
 
-// The message of a validation error repeats its issues, in the words of the API.
-const reasonOf = ({ message, details }) => {
-  const issueOf = (path) => details?.issues?.find((issue) => issue.path === path);
-  if (issueOf('token')) return 'This link is wrong, has expired or has been used: ask for a new one.';
-  const issue = issueOf('newPassword');
+// For people: the message of a validation error uses the names of the API.
+const toMessage = ({ message, details }) => {
+  const findIssue = (path) => details?.issues?.find((issue) => issue.path === path);
+  if (findIssue('token')) return 'This link is wrong, has expired or has been used: request a new one.';
+  const issue = findIssue('newPassword');
   return issue ? 'The password ' + issue.message + '.' : message;
 };
 
@@ -66,16 +66,16 @@ async function setPassword(newPassword) {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ token, newPassword }),
   });
-  if (!answer.ok) throw new Error(reasonOf((await answer.json()).error));
+  if (!answer.ok) throw new Error(toMessage((await answer.json()).error));
 }
 
 if (!token) {
   form.hidden = true;
-  say('This link is not complete: open it as it stands in the mail.', true);
+  say('This link is incomplete: open the whole link from the mail.', true);
 }
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
-  if (form.password.value !== form.again.value) return say('The two are not the same.', true);
+  if (form.password.value !== form.again.value) return say('The passwords do not match.', true);
   form.querySelector('button').disabled = true;
   try {
     await setPassword(form.password.value);

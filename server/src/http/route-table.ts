@@ -1,4 +1,4 @@
-// Every route there is, in one list. Each `:user` route stands for two paths.
+// All routes. A route with `:user` has two paths.
 
 import type { Route } from '../contract/route.ts';
 import { passwordRoutes } from '../features/accounts/accounts.password.routes.ts';
@@ -39,21 +39,18 @@ export const routes: readonly Route[] = [
   ...statsRoutes,
 ];
 
-/** Strangers call these, and browsers with a cookie: they are checked for forgery, and their bodies are small. */
-export const isAuthRoute = ({ path }: Route): boolean => path.startsWith('/auth/');
-
 export type SubjectBy = 'userId' | 'externalId' | null;
 
 export interface Endpoint {
   readonly route: Route;
-  /** Below the prefix, with parameters as `:name`. */
+  /** Without the prefix; parameters as `:name`. */
   readonly path: string;
   readonly operationId: string;
   readonly subjectBy: SubjectBy;
 }
 
-/** The paths of a route: itself, or both twins of `:user`. */
-export function endpointsOf(route: Route): readonly Endpoint[] {
+/** The paths of a route: one, or both for `:user`. */
+export function toEndpoints(route: Route): readonly Endpoint[] {
   const { path, id } = route;
   if (!/\/:user(\/|$)/.test(path)) return [{ route, path, operationId: id, subjectBy: null }];
   return [
@@ -67,4 +64,4 @@ export function endpointsOf(route: Route): readonly Endpoint[] {
   ];
 }
 
-export const endpoints: readonly Endpoint[] = routes.flatMap(endpointsOf);
+export const endpoints: readonly Endpoint[] = routes.flatMap(toEndpoints);

@@ -1,4 +1,4 @@
-// The HTTP server: hooks that hold for every response, the routes of the table, and the pages.
+// The HTTP server: hooks for every request, the routes of the table, and the pages.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
@@ -6,23 +6,23 @@ import type { Deps } from '../contract/deps.ts';
 import { createIdentify, type Identify } from '../features/credentials/credentials.together.ts';
 import { newId } from '../kernel/id.ts';
 import { createAdmission } from '../platform/admission.ts';
-import { createBookkeeping, pathOf } from './bookkeeping.ts';
+import { type Bookkeeping, createBookkeeping, pathOf } from './bookkeeping.ts';
 import { keepMetering, meterChunks } from './chunk-meter.ts';
 import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
 import {
-  envelopeOf,
+  buildRawRefusal,
   hostMissing,
   hostRepeated,
-  rawRefusal,
   routeNotFound,
+  toEnvelope,
   tooFarAhead,
   toPakhusError,
 } from './error-reply.ts';
 import { readJsonBody, refuseContent } from './json-body.ts';
 import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
-import { type Pipeline, pipelineOf } from './pipeline.ts';
-import { apiPrefix, type Endpoint, endpoints, isAuthRoute } from './route-table.ts';
+import { createPipeline, type Pipeline } from './pipeline.ts';
+import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 
 export interface HttpServer {
   readonly instance: FastifyInstance;
@@ -31,29 +31,48 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Leaves what comes after the last answer, audit rows and counts, some of the half minute that a stop may take. */
+/** A stop may take 30 s; the rest is for audit rows and counts. */
 const inFlightMsMax = 25_000;
 
-/** How long connections that are kept alive are answered after the service has begun to stop. */
+/** How long kept-alive connections may still send requests after the stop began. */
 const lastRequestsMs = 250;
 
-/** Bounds of JSON bodies. Strangers may send to /auth, where nothing needs more than an e-mail and a password. */
 const jsonBytesMax = 1024 * 1024;
-const authBytesMax = 16 * 1024;
 
 const saneRequestId = /^[\w.:/+=-]{1,128}$/;
 
 export function createHttpServer(deps: Deps): HttpServer {
   const books = createBookkeeping(deps);
-  const instance = fastify({
+  const drain: Drain = { isDraining: false, unused: new Set() };
+  const instance = createInstance(deps, books);
+  watchConnections(deps, instance, drain);
+  addHooks(deps, instance, books, drain);
+  addRoutes(deps, instance);
+  serveOpenApi(instance, deps.version);
+  servePages(instance, deps.version);
+  return {
+    instance,
+    listen: (host, port) => instance.listen({ host, port }),
+    close: () => closeGracefully(deps, instance, drain),
+  };
+}
+
+interface Drain {
+  isDraining: boolean;
+  /** Connections without a request so far: Node does not count them as idle. */
+  readonly unused: Set<Socket>;
+}
+
+const createInstance = (deps: Deps, books: Bookkeeping): FastifyInstance =>
+  fastify({
     logger: false,
-    genReqId: requestIdOf,
+    genReqId: chooseRequestId,
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false },
     bodyLimit: jsonBytesMax,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     frameworkErrors: (error, request, reply) => {
-      // The request never reached the hooks.
+      // No hook has seen the request.
       setCommonHeaders(deps, request, reply);
       sendError(deps, error, reply);
       books.end(request, reply);
@@ -63,51 +82,52 @@ export function createHttpServer(deps: Deps): HttpServer {
         refuseRaw(deps, socket, (error as NodeJS.ErrnoException).code, newId());
       else socket.destroy();
     },
-    // Honest large uploads take longer than any limit on the whole; idle sockets are cut instead.
+    // A limit on the whole request would cut off large uploads; idle sockets are closed instead.
     requestTimeout: 0,
     connectionTimeout: 60_000,
     keepAliveTimeout: 65_000,
-    // Node would answer a missing Host by itself, without the envelope.
+    // Otherwise Node answers a missing Host itself, without the envelope.
     http: { headersTimeout: 20_000, maxHeaderSize: 16 * 1024, requireHostHeader: false },
   });
-  let draining = false;
-  /** Connections on which no request has come yet: the server does not count them among the idle ones. */
-  const unused = new Set<Socket>();
-  instance.server.on('connection', (socket: Socket) => {
+
+function watchConnections(deps: Deps, { server }: FastifyInstance, { unused }: Drain): void {
+  server.on('connection', (socket: Socket) => {
     unused.add(socket);
     socket.once('close', () => unused.delete(socket));
   });
-  instance.server.prependListener('request', (raw: IncomingMessage, answer: ServerResponse) =>
+  server.prependListener('request', (raw: IncomingMessage, answer: ServerResponse) =>
     meterChunks(raw, () => {
-      // An answer that has begun, or whose turn has not come, cannot be replaced.
+      // An answer that has started, or that is queued behind another, cannot be replaced.
       if (answer.headersSent || !answer.socket) raw.socket.destroy();
-      else refuseRaw(deps, raw.socket, 'CHUNKS', requestIdOf(raw));
+      else refuseRaw(deps, raw.socket, 'CHUNKS', chooseRequestId(raw));
     }),
   );
-  instance.server.on('checkExpectation', (raw: IncomingMessage) =>
-    refuseRaw(deps, raw.socket, 'EXPECTATION', requestIdOf(raw)),
+  server.on('checkExpectation', (raw: IncomingMessage) =>
+    refuseRaw(deps, raw.socket, 'EXPECTATION', chooseRequestId(raw)),
   );
+}
 
-  instance.decorateRequest('admission', null);
-  instance.decorateRequest('admittedAt', 0);
-  instance.decorateRequest('readmit', null);
+/** None of the hooks is async: each would cost every request a promise. */
+function addHooks(deps: Deps, instance: FastifyInstance, books: Bookkeeping, drain: Drain): void {
+  instance.decorateRequest('caller', null);
+  instance.decorateRequest('identifiedAt', 0);
+  instance.decorateRequest('recheck', null);
   instance.decorateRequest('routeId', 'other');
   instance.decorateRequest('isDownload', false);
   instance.decorateRequest('counted', false);
-  // These await nothing: as async functions they would cost every request a promise each.
   instance.addHook('onRequest', (request, reply, done) => {
-    if (unused.size > 0) unused.delete(request.raw.socket);
+    if (drain.unused.size > 0) drain.unused.delete(request.raw.socket);
     setCommonHeaders(deps, request, reply);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) return done(hostMissing());
     if (hasTwoHosts(request.raw.rawHeaders)) return done(hostRepeated());
-    // Before a body is read for nothing.
+    // Before the body is read.
     if (request.is404 || lacksAnId(request.params))
       return done(routeNotFound(request.method, pathOf(request)));
     inTurn(request.raw.socket, reply.raw, done);
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
-    // Also on answers to requests that came before the stop: an idle connection is hung up on.
-    if (draining) reply.header('connection', 'close');
+    // Also for requests that came before the stop: their connections would stay open otherwise.
+    if (drain.isDraining) reply.header('connection', 'close');
     keepMetering(request.raw);
     books.answer(request, reply);
     deps.counters.whenSent(done);
@@ -117,17 +137,20 @@ export function createHttpServer(deps: Deps): HttpServer {
     done();
   });
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
+}
+
+function addRoutes(deps: Deps, instance: FastifyInstance): void {
   const bodies = createAdmission('large bodies', { places: 64, placesOfOne: 16, waitMaxMs: 10_000 });
   const readJson = (request: FastifyRequest) =>
     readJsonBody(request.raw, request.routeOptions.bodyLimit ?? jsonBytesMax, (signal) =>
-      bodies.enter(ownerOf(request), signal),
+      bodies.enter(bodyOwner(request), signal),
     );
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('application/json', readJson);
   instance.addContentTypeParser('*', async (_request: FastifyRequest, body: IncomingMessage) =>
     refuseContent(body),
   );
-  // Answered before a body could be looked for: some clients name the type of the one that they do not send.
+  // In onRequest, before the body: some clients send a content type without a body.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) =>
     answerPreflight(deps, request, reply);
   instance.options('*', { onRequest }, async () => null);
@@ -135,61 +158,56 @@ export function createHttpServer(deps: Deps): HttpServer {
   const identify = createIdentify(deps);
   for (const endpoint of endpoints)
     if (!endpoint.route.multipart) addRoute(instance, deps, identify, endpoint);
-  // Apart, so that no other route takes a form for an empty body. Their handlers read the stream themselves.
+  // Separate, so that no other route accepts a form as an empty body. Their handlers read the stream themselves.
   instance.register(async (forms) => {
     forms.removeAllContentTypeParsers();
     forms.addContentTypeParser('application/json', readJson);
     forms.addContentTypeParser('*', async () => null);
     for (const endpoint of endpoints) if (endpoint.route.multipart) addRoute(forms, deps, identify, endpoint);
   });
-  serveOpenApi(instance, deps.version);
-  servePages(instance, deps.version);
+}
 
-  return {
-    instance,
-    listen: (host, port) => instance.listen({ host, port }),
-    async close() {
-      draining = true;
-      const { server } = instance;
-      const hangUpIdle = server.closeIdleConnections.bind(server);
-      // Node and fastify would hang up on every idle connection at once, and so on requests that are on their way
-      // over one. For a moment they are still answered, and told that the connection ends with the answer.
-      server.closeIdleConnections = () => undefined;
-      const leaveAt = Date.now() + lastRequestsMs;
-      // A connection whose last answer was under way just now is kept alive by its client: it is idle from then
-      // on, and nothing would end it for a minute.
-      const hangUp = setInterval(() => {
-        if (Date.now() < leaveAt) return;
-        hangUpIdle();
-        for (const socket of unused) socket.destroy();
-      }, 50);
-      const cutOff = setTimeout(() => {
-        deps.log.warn({}, 'what is still in flight is cut off');
-        server.closeAllConnections();
-      }, inFlightMsMax);
-      await instance.close();
-      clearInterval(hangUp);
-      clearTimeout(cutOff);
-    },
-  };
+/**
+ * Node and fastify would close every idle connection at once, and lose requests that are on their way. For a short time
+ * they are still answered, with `Connection: close`.
+ */
+async function closeGracefully(deps: Deps, instance: FastifyInstance, drain: Drain): Promise<void> {
+  drain.isDraining = true;
+  const { server } = instance;
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => undefined;
+  const closeIdleAt = Date.now() + lastRequestsMs;
+  // Repeatedly: a connection becomes idle when its last answer has been sent, and would stay open for a minute.
+  const sweep = setInterval(() => {
+    if (Date.now() < closeIdleAt) return;
+    closeIdle();
+    for (const socket of drain.unused) socket.destroy();
+  }, 50);
+  const cutOff = setTimeout(() => {
+    deps.log.warn({}, 'stopping: closing connections with requests still in flight');
+    server.closeAllConnections();
+  }, inFlightMsMax);
+  await instance.close();
+  clearInterval(sweep);
+  clearTimeout(cutOff);
 }
 
 function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, endpoint: Endpoint): void {
   const { route } = endpoint;
-  const pipeline = pipelineOf(deps, identify, endpoint);
+  const pipeline = createPipeline(deps, identify, endpoint);
   instance.route({
     method: route.method,
     url: `${apiPrefix}${endpoint.path}`,
-    bodyLimit: isAuthRoute(route) ? authBytesMax : jsonBytesMax,
+    bodyLimit: route.bodyBytesMax ?? jsonBytesMax,
     onRequest: (request, reply) => {
       request.routeId = route.id;
-      return pipeline.admit(request, reply);
+      return pipeline.authenticate(request, reply);
     },
-    handler: route.method === 'GET' ? pipeline.handle : patiently(pipeline.handle),
+    handler: route.method === 'GET' ? pipeline.handle : withoutIdleTimeout(pipeline.handle),
   });
 }
 
-/** Node keeps the first one and drops the others, which a proxy in front may have gone by. */
+/** Node keeps the first Host header, but a proxy in front may have routed by another. */
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -199,7 +217,7 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   return hosts > 1;
 }
 
-/** The router takes `/users/` for a user without an id, which is no route of ours. */
+/** The router matches `/users/` as a user with an empty id; that is no route of ours. */
 function lacksAnId(params: unknown): boolean {
   const given = params as Readonly<Record<string, string>>;
   for (const name in given) if (given[name] === '' && name !== '*') return true;
@@ -207,30 +225,30 @@ function lacksAnId(params: unknown): boolean {
 }
 
 /**
- * A change may take longer than a connection may be quiet, while it waits for its turn, for a lock or for the store:
- * each has limits of its own, and whoever is refused by them is to hear it.
+ * Disables the socket's idle timeout while a change runs: it may wait for its turn, a lock or the store. Each of these
+ * has its own timeout, and the client must receive that error.
  */
-const patiently =
+const withoutIdleTimeout =
   (handle: Pipeline['handle']): Pipeline['handle'] =>
   async (request, reply) => {
     const { socket } = request.raw;
-    const quietMsMax = socket.timeout ?? 0;
+    const idleMsMax = socket.timeout ?? 0;
     socket.setTimeout(0);
     try {
       return await handle(request, reply);
     } finally {
-      socket.setTimeout(quietMsMax);
+      socket.setTimeout(idleMsMax);
     }
   };
 
-/** Enough for whoever sends ahead to save time. */
+/** Enough for clients that pipeline to save round trips. */
 const aheadMax = 64;
 const ahead = new WeakMap<Socket, number>();
 
 /**
- * A client may send requests ahead of their answers. A connection is one caller: the next is worked on when the one
- * before has its answer, which leaves little to be kept until then. Beyond `aheadMax` there is no waiting: requests
- * that wait write nothing, and Node stops reading from a connection only when there is much to be written to it.
+ * Requests pipelined on one connection run one after the other, so that few answers wait in memory. More than
+ * `aheadMax` waiting requests are refused: Node only stops reading from a socket that has much left to write, and waiting
+ * requests write nothing.
  */
 function inTurn(socket: Socket, answer: ServerResponse, done: (refusal?: Error) => void): void {
   const waiting = ahead.get(socket) ?? 0;
@@ -245,27 +263,27 @@ function inTurn(socket: Socket, answer: ServerResponse, done: (refusal?: Error) 
   }
 }
 
-/** On whose behalf a body is kept. All strangers are one: nobody knows how many they are. */
-function ownerOf({ admission }: FastifyRequest): string {
-  const actor = admission?.actor;
+/** Whose share of the memory a body takes. All unauthenticated callers share one: anybody can be many of them. */
+function bodyOwner({ caller }: FastifyRequest): string {
+  const actor = caller?.actor;
   if (!actor) return 'strangers';
   return actor.kind === 'admin' ? actor.accountId : actor.projectId;
 }
 
-/** A sane one that the client has chosen, or a new one. */
-function requestIdOf({ headers }: IncomingMessage): string {
+/** The client's own id if it is sane, or a new one. */
+function chooseRequestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && saneRequestId.test(given) ? given : newId();
 }
 
-/** The answer to bytes that never became a request. */
+/** Answers bytes that never became a request. */
 function refuseRaw(deps: Deps, socket: Socket, code: string | undefined, requestId: string): void {
-  const { status, text } = rawRefusal(code, requestId);
+  const { status, text } = buildRawRefusal(code, requestId);
   socket.end(text);
-  // What it still sends is not read.
+  // Stop reading what it still sends.
   socket.pause();
-  // With it goes the request that was under way, if there was one.
-  setTimeout(() => socket.destroy(), refusalPatienceMs).unref();
+  // This also ends a request in flight on the socket.
+  setTimeout(() => socket.destroy(), refusalReadMs).unref();
   deps.log.info({ request_id: requestId, status, code }, 'request');
 }
 
@@ -290,7 +308,7 @@ function sendError(deps: Deps, thrown: unknown, reply: FastifyReply): FastifyRep
     .code(error.status)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send(envelopeOf(error));
+    .send(toEnvelope(error));
 }
 
 function answerPreflight(deps: Deps, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -307,5 +325,5 @@ function answerPreflight(deps: Deps, request: FastifyRequest, reply: FastifyRepl
   return reply.code(204).send();
 }
 
-/** How long a client may take to read why its bytes are no request. */
-const refusalPatienceMs = 2_000;
+/** How long a client may take to read the refusal. */
+const refusalReadMs = 2_000;

@@ -1,4 +1,4 @@
-// Every periodic task and every queued job there is.
+// All periodic tasks and all queued jobs.
 import type { PeriodicTask, QueuedJob } from '../contract/job.ts';
 import { accountPurge, accountReseal, resetRequests } from '../features/accounts/accounts.jobs.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';

@@ -1,16 +1,16 @@
-// Runs periodic tasks. A task is claimed by moving its due date, so that one instance does it each time; if
-// that instance dies, another does it when the next date has come.
+// Runs periodic tasks. An instance claims a task by moving its due date, so that only one runs it; if that instance dies,
+// another runs it on the next due date.
 import type { Deps } from '../contract/deps.ts';
 import type { PeriodicTask } from '../contract/job.ts';
 import { waitAtMost } from '../kernel/async/time-limit.ts';
 import { sql } from '../platform/db/sql.ts';
 
 const tickMsMax = 30_000;
-/** What is cut short is done again: every task is made for that. */
-const stopPatienceMs = 5_000;
+/** Tasks can be cut short at any time: they are idempotent and run again. */
+const stopTimeoutMs = 5_000;
 
 export interface Schedule {
-  /** Starts no more tasks, and lets running ones end, unless they wait for somebody who is silent. */
+  /** Starts no more tasks, and waits a few seconds for running ones. */
   stop(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export function startSchedule(deps: Deps, tasks: readonly PeriodicTask[]): Sched
   return {
     async stop() {
       stopping.abort();
-      await waitAtMost(stopPatienceMs, Promise.all(running));
+      await waitAtMost(stopTimeoutMs, Promise.all(running));
     },
   };
 }
@@ -30,14 +30,13 @@ async function repeat(deps: Deps, task: PeriodicTask, stopping: AbortSignal): Pr
     try {
       if (await claim(deps, task)) await task.run(deps, stopping);
     } catch (error) {
-      if (!stopping.aborted)
-        deps.log.warn({ err: error, task: task.name }, 'a periodic task failed; it will be tried again');
+      if (!stopping.aborted) deps.log.warn({ err: error, task: task.name }, 'periodic task failed, retrying');
     }
     await pause(Math.min(task.everySeconds(deps) * 1000, tickMsMax), stopping);
   }
 }
 
-/** What is due later than it would be from now on was put off by another interval, or by a clock that was ahead. */
+/** A due date beyond the next interval was set with a longer interval or by a clock that ran ahead: it counts as due. */
 async function claim(deps: Deps, task: PeriodicTask): Promise<boolean> {
   const seconds = task.everySeconds(deps);
   const claimed = await deps.db.query(sql`

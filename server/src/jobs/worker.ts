@@ -1,10 +1,10 @@
-// Starts the workers of every queue.
+// Starts the workers of all queues.
 import type { Deps } from '../contract/deps.ts';
 import type { QueuedJob } from '../contract/job.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { QueueOptions } from '../platform/queue/queue.ts';
 
-export const queuesOf = (jobs: readonly QueuedJob[], settings: Settings): QueueOptions[] =>
+export const toQueueOptions = (jobs: readonly QueuedJob[], settings: Settings): QueueOptions[] =>
   jobs.map((job) => ({ name: job.name, ...job.queue(settings) }));
 
 export async function startWorkers(deps: Deps, jobs: readonly QueuedJob[]): Promise<void> {

@@ -1,9 +1,11 @@
 // Files that are stored in one batch: each fares as it would alone, but that none waits for a lock.
+
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AuditStamp } from '../../src/contract/audit.ts';
-import { listChildFolders, type NewFile, storeFile, storeFiles } from '../../src/features/files/files.sql.ts';
+import type { NewFile } from '../../src/contract/file.ts';
+import { listChildFolders, storeFile, storeFiles } from '../../src/features/files/files.sql.ts';
 import type { Sql } from '../../src/platform/db/sql.ts';
 import { freshDatabase, isSomebodyWaiting } from '../support/database.ts';
 import { until } from '../support/processes.ts';

@@ -252,7 +252,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(reply.body.error.details.issues).toEqual([
         {
           path: 'space_id',
-          message: expect.stringMatching(/form, which is that of "none" or "[0-9a-f-]{36}"$/),
+          message: expect.stringMatching(/send something like "none" or "[0-9a-f-]{36}"$/),
           code: 'pattern',
         },
       ]);

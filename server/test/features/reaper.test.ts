@@ -1,12 +1,13 @@
 // The reaper: what it takes, what it never takes, and that it gets there in the end.
+
 import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CreateMultipartUploadCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { FileRow } from '../../src/contract/file.ts';
 import { mover } from '../../src/features/files/files.jobs.ts';
 import { moveFile } from '../../src/features/files/files.move.ts';
-import type { FileRow } from '../../src/features/files/files.sql.ts';
 import { reaper } from '../../src/features/objects/objects.jobs.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { inTransaction, isSomebodyWaiting, rowsOf } from '../support/database.ts';

@@ -108,7 +108,7 @@ describe.skipIf(!browserPath)('in a browser', () => {
       await page.fill('#password', 'a new password');
       await page.fill('#again', 'another one');
       await page.click('button');
-      await page.getByText('The two are not the same').waitFor();
+      await page.getByText('The passwords do not match').waitFor();
       await page.fill('#again', 'a new password');
       if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}.reset.png` });
       await page.click('button');
@@ -128,7 +128,7 @@ describe.skipIf(!browserPath)('in a browser', () => {
       await page.click('button');
       await page.getByText('has been used').waitFor();
       expect(await page.locator('#message').textContent()).toBe(
-        'This link is wrong, has expired or has been used: ask for a new one.',
+        'This link is wrong, has expired or has been used: request a new one.',
       );
     });
   });

@@ -1,4 +1,4 @@
-// What is done for accounts in the background: reset links, forgetting what has expired, and new keys.
+// Background work for accounts: reset links, purging of expired rows, re-encryption with a new key.
 import type { Deps } from '../../contract/deps.ts';
 import { periodic, queued } from '../../contract/job.ts';
 import { isoOf } from '../../kernel/clock.ts';
@@ -34,7 +34,7 @@ export const accountPurge = periodic({
 
 const resealBatch = 1_000;
 
-/** Seals secrets with the present key, so that an operator can let go of the previous one after an hour. */
+/** Encrypts secrets with the current key, so that the previous one can be removed after an hour. */
 export const accountReseal = periodic({
   name: 'accounts.reseal',
   everySeconds: () => 3_600,

@@ -1,8 +1,8 @@
-// What Pakhus writes to the owners of accounts.
+// The mails to owners of accounts.
 import type { Mail } from '../../platform/mail/mailer.ts';
 
 export function resetMail(to: string, link: string, minutes: number): Omit<Mail, 'id' | 'writtenAt'> {
-  const asked = `Somebody asked for a new password for the Pakhus account ${to}.`;
+  const asked = `Somebody requested a new password for the Pakhus account ${to}.`;
   const open = `If it was you, open this link within ${minutes} minutes. It works once:`;
   const ignore = 'If it was not you, do nothing: the password stays as it is.';
   return {

@@ -1,15 +1,15 @@
-// What the operator does to an account from the command line, when nobody can log in any more.
+// Account recovery from the command line, for when nobody can log in.
 import type { AuditStamp } from '../../contract/audit.ts';
 import { madeUpPassword } from '../../kernel/crypto/secret.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import { type Passwords, turnOfOperator } from '../../platform/passwords.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { setPassword } from './accounts.password.ts';
-import { aboutAccount, holdAccount } from './accounts.session.ts';
+import { aboutAccount, lockAndReadAccount } from './accounts.session.ts';
 import { type AccountRow, findAccountByEmail, listAdmins } from './accounts.sql.ts';
 import { deleteAnyTwoFactor, deleteChallenges } from './accounts.two-factor.sql.ts';
 
-/** Says what the operator should do differently. */
+/** Its message tells the operator what to do differently. */
 export class OperatorError extends Error {}
 
 /** The account of that e-mail, or the only admin. */
@@ -17,16 +17,16 @@ export async function chooseAccount(db: Database, email: string | null): Promise
   const [account, another] = await db.query<AccountRow>(
     email === null ? listAdmins : findAccountByEmail(email),
   );
-  if (another) throw new OperatorError('There are several admins: say which one with --email');
+  if (another) throw new OperatorError('There are several admins: choose one with --email');
   if (account) return account;
   throw new OperatorError(
     email === null
-      ? 'There is no admin yet: the first start of Pakhus creates it'
+      ? 'There is no admin yet: start Pakhus once to create it'
       : `There is no account with the e-mail ${email}`,
   );
 }
 
-/** Resolves to the new password, which is kept nowhere. The second factor stays. */
+/** Resolves to the new password, which is stored as a hash only. Two-factor login stays on. */
 export async function resetByOperator(
   db: Database,
   passwords: Passwords,
@@ -35,17 +35,17 @@ export async function resetByOperator(
   const password = madeUpPassword();
   const passwordHash = await passwords.hash(turnOfOperator, password);
   await db.transaction(async (tx) => {
-    await holdAccount(tx, account.id);
+    await lockAndReadAccount(tx, account.id);
     await setPassword(tx, account.id, passwordHash, null);
     await recordAudit(tx, operatorStamp('auth.password_reset', account), byCommandLine(account));
   });
   return password;
 }
 
-/** Resolves to whether there was a second factor. */
+/** Resolves to whether two-factor login was on. */
 export async function disableByOperator(db: Database, account: AccountRow): Promise<boolean> {
   return db.transaction(async (tx) => {
-    await holdAccount(tx, account.id);
+    await lockAndReadAccount(tx, account.id);
     await tx.query(deleteChallenges(account.id));
     const [gone] = await tx.query(deleteAnyTwoFactor(account.id));
     if (gone) await recordAudit(tx, operatorStamp('auth.2fa_disable', account), byCommandLine(account));
@@ -53,7 +53,7 @@ export async function disableByOperator(db: Database, account: AccountRow): Prom
   });
 }
 
-/** Nobody has logged in, so there is no id of whoever it was. */
+/** Nobody is logged in, so there is no actor id. */
 const operatorStamp = (action: AuditStamp['action'], account: AccountRow): AuditStamp => ({
   action,
   projectId: account.project_id,

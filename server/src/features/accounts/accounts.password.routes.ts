@@ -1,9 +1,9 @@
-// New passwords, over HTTP.
+// Password change and reset over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Ok, Password } from '../../contract/wire.ts';
 import { changePassword, requestReset, resetPassword } from './accounts.password.ts';
-import { accountPasswordMin, KnownPassword, LoginEmail, ownSession } from './accounts.wire.ts';
+import { accountPasswordMin, authPolicy, KnownPassword, LoginEmail, ownSession } from './accounts.wire.ts';
 
 const done = { ok: true as const };
 
@@ -17,6 +17,8 @@ export const passwordRoutes = [
       description:
         "Ends the account's other sessions and keeps this one. A wrong `currentPassword` is a validation error.",
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.password_change',
       body: Type.Object({ currentPassword: KnownPassword, newPassword: Password(accountPasswordMin) }),
       returns: { status: 200, body: Ok },
@@ -32,11 +34,12 @@ export const passwordRoutes = [
       id: 'auth.forgotPassword',
       method: 'POST',
       path: '/auth/forgot-password',
-      summary: 'Ask for a link to a new password',
+      summary: 'Request a password-reset link',
       description:
-        'Answers the same for every address. Where there is an account, a link is mailed that works once, within 15 minutes; at most 20 of them in that time.',
-      access: { public: true, why: 'whoever forgot the password cannot log in' },
-      loginLimited: true,
+        'The response is the same for every address. If the account exists, it gets a link by mail that works once, within 15 minutes; at most 20 links in that time.',
+      access: { public: true, why: 'a user without a password cannot log in' },
+      rateLimit: 'login',
+      ...authPolicy,
       audit: 'auth.password_forgot',
       body: Type.Object({ email: LoginEmail }),
       returns: { status: 200, body: Ok },
@@ -52,10 +55,12 @@ export const passwordRoutes = [
       id: 'auth.resetPassword',
       method: 'POST',
       path: '/auth/reset-password',
-      summary: 'Set a new password with the token of a mailed link',
+      summary: 'Set a new password with a reset token',
       description:
-        "Ends all of the account's sessions and opens none: log in afterwards, with the second factor where there is one. A token that is wrong, expired or used is a validation error.",
-      access: { public: true, why: 'the token of the link is the credential' },
+        'Ends all sessions of the account and opens none: log in afterwards, with the second factor if it is enabled. A wrong, expired or used token is a validation error.',
+      access: { public: true, why: 'the token in the link is the credential' },
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.password_reset',
       body: Type.Object({
         token: Type.String({

@@ -1,4 +1,4 @@
-// New passwords: by the old one, by a link that was mailed, and by the operator.
+// Sets new passwords: with the old one, with a mailed link, or by the operator.
 import type { Session } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Call } from '../../contract/call.ts';
@@ -18,7 +18,7 @@ import {
   aboutAccount,
   countAttempt,
   forgetFailures,
-  holdAccount,
+  lockAndReadAccount,
   passwordFailures,
   sessionFailures,
   stampAs,
@@ -28,28 +28,28 @@ import {
   deleteReset,
   deleteResets,
   deleteSessions,
-  emailKeyOf,
   endDevices,
   findAccount,
   findAccountByEmail,
   findReset,
   insertReset,
+  toEmailKey,
   updatePassword,
 } from './accounts.sql.ts';
 import { deleteChallenges } from './accounts.two-factor.sql.ts';
 
 const resetMs = 15 * 60_000;
 const resetTokenBytes = 32;
-/** Nobody's mailbox is flooded, whatever addresses the requests come from. */
+/** Per mailbox, so that nobody can flood it from many addresses. */
 const mailPolicy: Policy = { max: 20, windowMs: resetMs };
 
 export const resetQueue = 'auth.forgot_password';
 
-/** All that the request knows; whether there is such an account is found out after it was answered. */
+/** The data of the request. The account is looked up after the request has been answered. */
 export interface ResetRequest {
   readonly email: string;
   readonly page: string;
-  /** Nothing but the request's Host header said where the page is. */
+  /** The page's address comes from the request's Host header. */
   readonly followsHost: boolean;
   readonly audit: AuditStamp;
 }
@@ -69,8 +69,8 @@ export async function changePassword(
   if (!right) throw wrongPassword();
   const passwordHash = await deps.passwords.hash(turn, input.newPassword);
   await deps.db.transaction(async (tx) => {
-    const account = await holdAccount(tx, session.accountId);
-    // Of two changes at once, the second one does not know the current password any more.
+    const account = await lockAndReadAccount(tx, session.accountId);
+    // Another change may have replaced the password in the meantime.
     if (!account || account.password_hash !== known?.password_hash) throw wrongPassword();
     await setPassword(tx, account.id, passwordHash, session.jti);
     await recordAudit(tx, audit, aboutAccount(account.id));
@@ -79,7 +79,7 @@ export async function changePassword(
   await forgetFailures(deps, passwordFailures(session.email, null));
 }
 
-/** Everything that the old password has opened ends, but for the one session that is kept; without one, also devices. */
+/** Ends all sessions but `keptJti`, all challenges and reset links; without `keptJti`, known devices as well. */
 export async function setPassword(
   tx: Transaction,
   accountId: string,
@@ -93,12 +93,9 @@ export async function setPassword(
   if (keptJti === null) await tx.query(endDevices(accountId));
 }
 
-/**
- * Does the same for every address, known or not: it leaves a note for the worker. The account is looked up
- * there, so that neither the answer nor its time can tell.
- */
+/** Only queues a job: the worker looks the account up, so that neither answer nor timing reveals whether it exists. */
 export async function requestReset(deps: Deps, email: string, call: Call, audit: AuditStamp): Promise<void> {
-  const bucket = `forgot:${sha256(emailKeyOf(email)).toString('base64url')}`;
+  const bucket = `forgot:${sha256(toEmailKey(email)).toString('base64url')}`;
   const verdict = await deps.limiter.consume(bucket, mailPolicy);
   if (!verdict.allowed) return;
   const configured = configuredPage(deps.settings);
@@ -107,29 +104,26 @@ export async function requestReset(deps: Deps, email: string, call: Call, audit:
   await deps.db.transaction((tx) => deps.queue.send(tx, resetQueue, newId(), request));
 }
 
-/** Where the service has a page for it itself. */
+/** The built-in page. */
 export const resetPath = '/console/reset-password';
 
-/** Null where only a Host header could say where the page is. */
+/** Null if neither RESET_URL nor PUBLIC_URL is set. */
 const configuredPage = ({ RESET_URL, PUBLIC_URL }: Settings): string | null =>
   RESET_URL ?? (PUBLIC_URL === null ? null : `${PUBLIC_URL}${resetPath}`);
 
-/**
- * A process that mails knows the address of the page, or it would not have started: what it knows counts before a Host
- * header that another process was sent.
- */
+/** This process's own settings take precedence over the Host header that another process received. */
 export async function mailReset(deps: Deps, { email, audit, ...request }: ResetRequest): Promise<void> {
   const page = (request.followsHost ? configuredPage(deps.settings) : null) ?? request.page;
   const token = randomToken(resetTokenBytes);
   const expiresAtMs = deps.clock() + resetMs;
   if (!URL.canParse(page)) {
-    deps.log.warn({ page }, 'no reset link can be made from this address: set PUBLIC_URL or RESET_URL');
+    deps.log.warn({ page }, 'cannot build a reset link from this address: set PUBLIC_URL or RESET_URL');
     return;
   }
   const [known] = await deps.db.read<AccountRow>(findAccountByEmail(email));
   if (!known) return;
   await deps.db.transaction(async (tx) => {
-    const account = await holdAccount(tx, known.id);
+    const account = await lockAndReadAccount(tx, known.id);
     if (!account) return;
     await tx.query(insertReset(sha256(token), account.id, isoOf(expiresAtMs)));
     await postMail(deps, tx, resetMail(account.email, linkTo(page, token), resetMs / 60_000), expiresAtMs);
@@ -143,21 +137,21 @@ function linkTo(page: string, token: string): string {
   return link.href;
 }
 
-/** The second factor stays as it is: a mailbox is no authenticator. */
+/** Two-factor login stays on: access to a mailbox is no second factor. */
 export async function resetPassword(
   deps: Deps,
   input: { readonly token: string; readonly newPassword: string },
   audit: AuditStamp,
 ): Promise<void> {
   const tokenHash = sha256(input.token);
-  // Looked up before the costly hash, so that guesses cost us little.
+  // Before the expensive hash, so that guessing is cheap for us.
   const [reset] = await deps.db.read<{ account_id: string }>(findReset(tokenHash, isoOf(deps.clock())));
-  if (!reset) throw deadLink();
+  if (!reset) throw invalidLink();
   const passwordHash = await deps.passwords.hash(turnOfAccount(reset.account_id), input.newPassword);
   const account = await deps.db.transaction(async (tx) => {
-    const held = await holdAccount(tx, reset.account_id);
+    const held = await lockAndReadAccount(tx, reset.account_id);
     const [mine] = await tx.query(deleteReset(tokenHash));
-    if (!held || !mine) throw deadLink();
+    if (!held || !mine) throw invalidLink();
     await setPassword(tx, held.id, passwordHash, null);
     await recordAudit(tx, stampAs(held, audit), aboutAccount(held.id));
     return held;
@@ -165,11 +159,11 @@ export async function resetPassword(
   await forgetFailures(deps, passwordFailures(account.email, null));
 }
 
-/** Not a 401: the session is as good as it was. */
+/** Not a 401: the session is still valid. */
 const wrongPassword = () =>
   invalid(422, [{ path: 'currentPassword', message: 'is not the current password', code: 'wrong' }]);
 
-const deadLink = () =>
+const invalidLink = () =>
   invalid(422, [
-    { path: 'token', message: 'is wrong, has expired or has been used: ask for a new link', code: 'dead' },
+    { path: 'token', message: 'is wrong, has expired or has been used: request a new link', code: 'dead' },
   ]);

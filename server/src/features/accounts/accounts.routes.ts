@@ -1,9 +1,10 @@
-// Logging in and out, over HTTP.
+// Login and logout over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Choice, Email, Named, Nullable, Timestamp, Uuid } from '../../contract/wire.ts';
 import { describeSession, logIn, logOut } from './accounts.service.ts';
 import {
+  authPolicy,
   ChallengeToken,
   ClearedCookie,
   DeviceCookie,
@@ -30,16 +31,17 @@ export const accountRoutes = [
       path: '/auth/login',
       summary: 'Log in as admin or project',
       description:
-        "With two-factor login enabled, the answer is a challenge and no session. A 429 is for a client address after 10 calls in 15 minutes, or for an account after 20 failures in 15 minutes; a browser that has logged in to the account before has 10 failures of its own. Where the installation trusts no proxy, it is also for a connection's own address after 1,000 calls in 15 minutes.",
-      access: { public: true, why: 'it is how a session begins' },
-      loginLimited: true,
+        'With two-factor login enabled, the response is a challenge instead of a session. 429 after 10 calls in 15 minutes from one client address, or after 20 failures in 15 minutes for one account; a browser that has logged in to the account before has a separate limit of 10 failures. If the installation trusts no proxy, also after 1,000 calls in 15 minutes from the address of the connection.',
+      access: { public: true, why: 'login needs no session' },
+      rateLimit: 'login',
+      ...authPolicy,
       audit: 'auth.login',
       reads: { cookies: DeviceCookie },
       body: Type.Object({ email: LoginEmail, password: KnownPassword }),
       returns: {
         status: 200,
         body: Type.Union([LoggedIn, CodeWanted], { examples: [{ token: exampleToken }] }),
-        headers: LoginCookies('None comes with a challenge.'),
+        headers: LoginCookies('Not set with a challenge.'),
       },
       errors: ['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
     },
@@ -58,6 +60,8 @@ export const accountRoutes = [
       path: '/auth/logout',
       summary: 'End this session',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.logout',
       endsSession: true,
       returns: { status: 204, headers: ClearedCookie },
@@ -73,8 +77,10 @@ export const accountRoutes = [
       id: 'auth.me',
       method: 'GET',
       path: '/auth/me',
-      summary: 'Who is logged in',
+      summary: 'Read the current session',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: null,
       returns: {
         status: 200,

@@ -1,4 +1,4 @@
-// Accounts of the admin and of projects: logging in and out.
+// Accounts of the admin and of projects: login, logout and creation.
 import type { Session } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Call } from '../../contract/call.ts';
@@ -18,9 +18,9 @@ import {
   aboutAccount,
   countAttempt,
   forgetFailures,
-  holdAccount,
   knownDevice,
   type LoggedIn,
+  lockAndReadAccount,
   openSession,
   passwordFailures,
   refuseInactiveProject,
@@ -39,7 +39,7 @@ import {
 } from './accounts.sql.ts';
 import { openChallenge } from './accounts.two-factor.ts';
 
-/** What a right password leads to: a session, or the question for the second factor. */
+/** The right password gives a session, or a challenge if two-factor login is on. */
 export type LoginOutcome =
   | ({ readonly kind: 'session' } & LoggedIn)
   | { readonly kind: 'challenge'; readonly challenge: SignedToken };
@@ -50,11 +50,11 @@ export async function logIn(
   call: Pick<Call, 'addresses' | 'device'>,
   audit: AuditStamp,
 ): Promise<LoginOutcome> {
-  const proven = await provePassword(deps, input, call, audit);
+  const verified = await verifyPassword(deps, input, call, audit);
   return deps.db.transaction(async (tx) => {
-    const account = await holdAccount(tx, proven.id);
-    // While the old password was being proved, a new one may have ended what it opens.
-    if (account?.password_hash !== proven.password_hash) throw wrongPassword();
+    const account = await lockAndReadAccount(tx, verified.id);
+    // The password may have changed while it was being verified.
+    if (account?.password_hash !== verified.password_hash) throw wrongPassword();
     refuseInactiveProject(account);
     if (account.two_factor_enabled) {
       const challenge = await openChallenge(deps, tx, account);
@@ -68,14 +68,14 @@ export async function logIn(
   });
 }
 
-/** Takes the same work and the same way whether or not the account exists. */
-async function provePassword(
+/** Takes the same time whether or not the account exists. */
+async function verifyPassword(
   deps: Deps,
   input: { readonly email: string; readonly password: string },
   call: Pick<Call, 'addresses' | 'device'>,
   audit: AuditStamp,
 ): Promise<AccountRow> {
-  // Before it is counted: an attempt that the database could not answer is no failure of its owner.
+  // Read first: if the database is down, the attempt must not count as a failure.
   const [account] = await deps.db.read<AccountRow>(findAccountByEmail(input.email));
   const known = knownDevice(call.device, account);
   const failures = passwordFailures(input.email, known);
@@ -96,7 +96,7 @@ async function provePassword(
   return account;
 }
 
-const wrongPassword = () => new PakhusError('UNAUTHORIZED', 'E-mail or password is wrong');
+const wrongPassword = () => new PakhusError('UNAUTHORIZED', 'E-mail or password is wrong: check both');
 
 export async function logOut(deps: Deps, session: Session, audit: AuditStamp): Promise<void> {
   await deps.db.transaction(async (tx) => {
@@ -129,14 +129,11 @@ export async function addAccount(
 
 export async function changeAccountEmail(tx: Transaction, projectId: string, email: string): Promise<void> {
   await tx.query(updateAccountEmail(projectId, email)).catch(explainTakenEmail);
-  // Links that went to the old address open nothing any more.
+  // Reset links sent to the old address must not work any more.
   await tx.query(deleteResetsOfProject(projectId));
 }
 
-/**
- * Creates the admin on an installation that has none. Resolves to the password when it had to be made up, so
- * that it can be shown this once.
- */
+/** Creates the admin if there is none. Resolves to the password if it was generated, to be shown once. */
 export async function ensureAdmin(
   db: Database,
   passwords: Passwords,
@@ -161,7 +158,7 @@ async function hasAdmin(db: Queryable): Promise<boolean> {
 
 function explainTakenEmail(error: unknown): never {
   if (brokenConstraint(error) !== 'accounts_email_unique') throw error;
-  throw new PakhusError('CONFLICT', 'An account with this e-mail exists already', {
+  throw new PakhusError('CONFLICT', 'An account with this e-mail exists already: choose another e-mail', {
     details: { field: 'email' },
   });
 }

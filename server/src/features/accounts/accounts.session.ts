@@ -1,20 +1,20 @@
-// Sessions of accounts, and what every change of an account has in common.
+// Sessions of accounts, limits on failed logins, and helpers for changes to an account.
 import type { Session } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { projectInactive } from '../../contract/refusals.ts';
 import type { SignedToken } from '../../contract/token.ts';
-import { countUse } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import type { Device } from '../../kernel/crypto/device-cookie.ts';
 import { sha256 } from '../../kernel/crypto/secret.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
+import { countUse } from '../../platform/limits/count-use.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
-import { type AccountRow, emailKeyOf, findAccount, insertSession, lockAccount } from './accounts.sql.ts';
+import { type AccountRow, findAccount, insertSession, lockAccount, toEmailKey } from './accounts.sql.ts';
 
 const windowMs = 15 * 60_000;
 
-/** Where failures are counted, and how many are too many. */
+/** A bucket of failures, its limit, and the message when it is full. */
 export interface Failures {
   readonly bucket: string;
   readonly policy: Policy;
@@ -34,22 +34,22 @@ const ofDevice = (bucket: string): Failures => ({
 });
 
 /**
- * Client addresses can be forged, so failures are counted for each account as well; those of a browser that has logged
- * in before are counted apart, or strangers could lock its owner out.
+ * Counted per account as well, because client addresses can be forged. Known devices have their own bucket, so that
+ * attackers cannot lock out the owner.
  */
 export const passwordFailures = (email: string, known: Device | null): Failures =>
   known
     ? ofDevice(`account-device:${known.deviceId}`)
-    : ofAccount(`account:${sha256(emailKeyOf(email)).toString('base64url')}`);
+    : ofAccount(`account:${sha256(toEmailKey(email)).toString('base64url')}`);
 
 export const codeFailures = (accountId: string, known: Device | null): Failures =>
   known ? ofDevice(`account-code-device:${known.deviceId}`) : ofAccount(`account-code:${accountId}`);
 
-/** Of a session that must show more than itself: no stranger has one, and none counts against another. */
+/** For a logged-in session that must prove its password or code: each session has its own bucket. */
 export const sessionFailures = (what: 'password' | 'code', { jti }: Session): Failures =>
   ofAccount(`session-${what}:${jti}`);
 
-/** The browser, if it has logged in to this account before and no password reset has come between. */
+/** The device, if it has logged in to this account since the last password reset. */
 export const knownDevice = (
   device: Device | null,
   account: Pick<AccountRow, 'id' | 'device_generation'> | undefined,
@@ -58,7 +58,7 @@ export const knownDevice = (
     ? device
     : null;
 
-/** Counts an attempt before it is judged, when its turn has come; whoever succeeds resets the count. */
+/** Counts an attempt before it is verified; success resets the count. */
 export async function countAttempt(deps: Deps, { bucket, policy, refusal }: Failures): Promise<void> {
   await countUse(deps, bucket, policy, refusal);
 }
@@ -66,8 +66,8 @@ export async function countAttempt(deps: Deps, { bucket, policy, refusal }: Fail
 export const forgetFailures = ({ limiter }: Deps, { bucket }: Failures): Promise<void> =>
   limiter.reset(bucket);
 
-/** The account as it is now and will be until the transaction ends; null when it is gone. */
-export async function holdAccount(tx: Transaction, accountId: string): Promise<AccountRow | null> {
+/** Locks and reads the account; null if it was deleted. */
+export async function lockAndReadAccount(tx: Transaction, accountId: string): Promise<AccountRow | null> {
   await tx.query(lockAccount(accountId));
   const [account] = await tx.query<AccountRow>(findAccount(accountId));
   return account ?? null;
@@ -82,11 +82,11 @@ function signSession(deps: Deps, account: AccountRow): SignedToken {
   });
 }
 
-async function keepSession(tx: Transaction, signed: SignedToken, accountId: string): Promise<void> {
+async function insertSessionRow(tx: Transaction, signed: SignedToken, accountId: string): Promise<void> {
   await tx.query(insertSession(signed.jti, accountId, isoOf(signed.expiresAtMs)));
 }
 
-/** What a login gives to the browser: a session, and a cookie to be known by the next time. */
+/** The result of a login: a session, and a cookie that identifies the device next time. */
 export interface LoggedIn {
   readonly session: SignedToken;
   readonly deviceCookie: string;
@@ -99,7 +99,7 @@ export async function openSession(
   device: Device | null,
 ): Promise<LoggedIn> {
   const session = signSession(deps, account);
-  await keepSession(tx, session, account.id);
+  await insertSessionRow(tx, session, account.id);
   const known = knownDevice(device, account);
   return { session, deviceCookie: deps.devices.issue(account.id, account.device_generation, known) };
 }
@@ -109,7 +109,7 @@ export function refuseInactiveProject(account: AccountRow): void {
   throw projectInactive();
 }
 
-/** Who acts where nobody is logged in yet: the account itself. */
+/** Before login, the account itself is the actor. */
 export const stampAs = (account: AccountRow, audit: AuditStamp): AuditStamp => ({
   ...audit,
   projectId: account.project_id,

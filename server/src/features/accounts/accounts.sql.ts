@@ -1,5 +1,4 @@
-// Statements on accounts and their sessions. Accounts belong to the operator's floor: they are found by
-// e-mail across projects, since a login names no project.
+// Statements on accounts and sessions. Accounts are found by e-mail across all projects, since a login names no project.
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface AccountRow {
@@ -7,41 +6,41 @@ export interface AccountRow {
   readonly project_id: string | null;
   readonly email: string;
   readonly password_hash: string;
-  /** Of the browsers that have logged in: those of an earlier one are strangers again. */
+  /** Device cookies of an earlier generation are no longer trusted. */
   readonly device_generation: number;
   readonly project_active: boolean | null;
   readonly project_name: string | null;
   readonly two_factor_enabled: boolean;
 }
 
-/** How addresses are compared. */
-export const emailKeyOf = (email: string): string => email.trim().toLowerCase();
+/** E-mails are compared in this form. */
+export const toEmailKey = (email: string): string => email.trim().toLowerCase();
 
 const accounts = sql`select a.id, a.project_id, a.email, a.password_hash, a.device_generation, p.active as project_active,
     p.name as project_name, t.activated_at is not null as two_factor_enabled
   from accounts a left join projects p on p.id = a.project_id left join two_factors t on t.account_id = a.id`;
 
 export const findAccountByEmail = (email: string): Sql => sql`
-  ${accounts} where a.email_key = ${emailKeyOf(email)}`;
+  ${accounts} where a.email_key = ${toEmailKey(email)}`;
 
 export const findAccount = (accountId: string): Sql => sql`${accounts} where a.id = ${accountId}`;
 
-/** Two are enough to know that there is more than one. */
+/** At most two: enough to see whether there are several. */
 export const listAdmins: Sql = sql`${accounts} where a.project_id is null order by a.created_at limit 2`;
 
-/** By itself, so that what is read after it is as fresh as the lock. */
+/** A statement of its own, so that the next read sees what was committed before the lock. */
 export const lockAccount = (accountId: string): Sql => sql`
   select from accounts where id = ${accountId} for no key update`;
 
 export const insertAccount = (projectId: string | null, email: string, passwordHash: string): Sql => sql`
   insert into accounts (project_id, email, email_key, password_hash)
-  values (${projectId}, ${email.trim()}, ${emailKeyOf(email)}, ${passwordHash}) returning id`;
+  values (${projectId}, ${email.trim()}, ${toEmailKey(email)}, ${passwordHash}) returning id`;
 
 export const updateAccountEmail = (projectId: string, email: string): Sql => sql`
-  update accounts set email = ${email.trim()}, email_key = ${emailKeyOf(email)}, updated_at = now()
+  update accounts set email = ${email.trim()}, email_key = ${toEmailKey(email)}, updated_at = now()
   where project_id = ${projectId}`;
 
-/** Several instances may start at once on an empty database: the lock lets one of them make the admin. */
+/** So that only one of several instances starting at once creates the admin. */
 export const lockAdmins: Sql = sql`lock table accounts in share row exclusive mode`;
 
 export const countAdmins: Sql = sql`select count(*)::int as admins from accounts where project_id is null`;
@@ -63,7 +62,7 @@ export const endDevices = (accountId: string): Sql => sql`
 export const insertReset = (tokenHash: Buffer, accountId: string, expiresAt: string): Sql => sql`
   insert into password_resets (token_hash, account_id, expires_at) values (${tokenHash}, ${accountId}, ${expiresAt})`;
 
-/** The service's clock decides, as it does for tokens. */
+/** By the service's clock, as for tokens. */
 export const findReset = (tokenHash: Buffer, now: string): Sql => sql`
   select account_id from password_resets where token_hash = ${tokenHash} and expires_at > ${now}::timestamptz`;
 

@@ -1,9 +1,10 @@
-// Two-factor login, over HTTP.
+// Two-factor login over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Ok } from '../../contract/wire.ts';
 import { activate, disable, enroll, isEnabled, logInWithCode } from './accounts.two-factor.ts';
 import {
+  authPolicy,
   ChallengeToken,
   Code,
   DeviceCookie,
@@ -21,19 +22,21 @@ export const twoFactorRoutes = [
       id: 'auth.enroll2fa',
       method: 'POST',
       path: '/auth/2fa/enroll',
-      summary: 'Begin two-factor login',
-      description: 'Has no effect on logins before it is activated. Enrolling again replaces the secret.',
+      summary: 'Enroll in two-factor login',
+      description: 'Does not affect logins until it is activated. Enrolling again replaces the secret.',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.2fa_enroll',
       returns: {
         status: 200,
         body: Type.Object({
           otpauth_url: Type.String({
-            description: 'What an authenticator app scans, as a QR code.',
+            description: 'Show it as a QR code for an authenticator app.',
             examples: ['otpauth://totp/Pakhus:owner%40example.com?issuer=Pakhus&secret=JBSWY3DPEHPK3PXP'],
           }),
           secret: Type.String({
-            description: 'The same secret to type in, in base32. Shown this once.',
+            description: 'The same secret in base32, for typing. Shown only once.',
             examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
           }),
         }),
@@ -47,16 +50,18 @@ export const twoFactorRoutes = [
       id: 'auth.activate2fa',
       method: 'POST',
       path: '/auth/2fa/activate',
-      summary: 'Switch two-factor login on',
-      description: 'Proves that the authenticator works. A wrong code is a validation error.',
+      summary: 'Activate two-factor login',
+      description: 'The code proves that the authenticator works. A wrong code is a validation error.',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.2fa_activate',
       body: Type.Object({ code: Code('The code that the authenticator shows.') }),
       returns: {
         status: 200,
         body: Type.Object({
           recovery_codes: Type.Array(Type.String({ examples: ['abcdef-ghijkl-mnopqr-stuvwx'] }), {
-            description: 'Each logs in once in place of a code. Shown this once.',
+            description: 'Each one replaces a code once. Shown only once.',
           }),
         }),
       },
@@ -71,9 +76,11 @@ export const twoFactorRoutes = [
       id: 'auth.disable2fa',
       method: 'POST',
       path: '/auth/2fa/disable',
-      summary: 'Switch two-factor login off',
+      summary: 'Disable two-factor login',
       description: 'Deletes the secret and the recovery codes. A wrong code is a validation error.',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: 'auth.2fa_disable',
       body: Type.Object({ code: AnyCode }),
       returns: { status: 200, body: Ok },
@@ -91,6 +98,8 @@ export const twoFactorRoutes = [
       path: '/auth/2fa/status',
       summary: 'Whether two-factor login is on',
       access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
       audit: null,
       returns: { status: 200, body: Type.Object({ enabled: Type.Boolean({ examples: [true] }) }) },
       errors: [],
@@ -102,11 +111,12 @@ export const twoFactorRoutes = [
       id: 'auth.login2fa',
       method: 'POST',
       path: '/auth/2fa/login',
-      summary: 'Answer the challenge of a login',
+      summary: 'Complete a login with a code',
       description:
-        'A code logs in once. After five wrong codes the challenge is over. After 20 wrong codes in 15 minutes the account gets 429; a browser that has logged in to it before has 10 of its own.',
+        'A code works once. After five wrong codes the challenge ends. After 20 wrong codes in 15 minutes the account gets 429; a browser that has logged in to it before has a separate limit of 10.',
       access: { public: true, why: 'the challenge token is the credential' },
-      loginLimited: true,
+      rateLimit: 'login',
+      ...authPolicy,
       audit: 'auth.2fa_login',
       reads: { cookies: DeviceCookie },
       body: Type.Object({ challenge_token: ChallengeToken, code: AnyCode }),

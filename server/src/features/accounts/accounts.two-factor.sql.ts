@@ -1,4 +1,4 @@
-// Statements on second factors: secrets, used codes, recovery codes, and logins that wait for a code.
+// Statements on two-factor secrets, used codes, recovery codes and login challenges.
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface TwoFactorRow {
@@ -11,7 +11,7 @@ export interface TwoFactorRow {
 export const findTwoFactor = (accountId: string): Sql => sql`
   select account_id, key_id, sealed_secret, activated_at from two_factors where account_id = ${accountId}`;
 
-/** No row comes back when a second factor is in force already. */
+/** Returns no row if a second factor is already active. */
 export const upsertPending = (accountId: string, keyId: string, sealedSecret: Buffer): Sql => sql`
   insert into two_factors (account_id, key_id, sealed_secret) values (${accountId}, ${keyId}, ${sealedSecret})
   on conflict (account_id) do update
@@ -26,7 +26,7 @@ export const markActivated = (accountId: string): Sql => sql`
 export const deleteTwoFactor = (accountId: string): Sql => sql`
   delete from two_factors where account_id = ${accountId} and activated_at is not null returning account_id`;
 
-/** Also one that was never activated. */
+/** Includes one that was never activated. */
 export const deleteAnyTwoFactor = (accountId: string): Sql => sql`
   delete from two_factors where account_id = ${accountId} returning activated_at`;
 
@@ -36,7 +36,7 @@ export const insertRecoveryCodes = (accountId: string, hashes: readonly Buffer[]
 export const deleteRecoveryCode = (accountId: string, hash: Buffer): Sql => sql`
   delete from recovery_codes where account_id = ${accountId} and code_hash = ${hash} returning account_id`;
 
-/** A row comes back to the first one that uses a step. */
+/** Returns a row only for the first use of a step. */
 export const claimStep = (accountId: string, step: number): Sql => sql`
   insert into used_totp_steps (account_id, step) values (${accountId}, ${step}) on conflict do nothing
   returning step`;
@@ -44,7 +44,7 @@ export const claimStep = (accountId: string, step: number): Sql => sql`
 export const insertChallenge = (jti: string, accountId: string, expiresAt: string): Sql => sql`
   insert into login_challenges (jti, account_id, expires_at) values (${jti}, ${accountId}, ${expiresAt})`;
 
-/** Counts the attempt before it is judged; success deletes the challenge and the count with it. */
+/** Counts the attempt before the code is verified; success deletes the challenge and its count. */
 export const claimChallenge = (jti: string, accountId: string, failuresMax: number): Sql => sql`
   update login_challenges set failures = failures + 1
   where jti = ${jti} and account_id = ${accountId} and failures < ${failuresMax} returning failures`;
@@ -59,13 +59,13 @@ export const deleteExpiredChallenges = (now: string): Sql => sql`
 
 export const deleteStepsBefore = (step: number): Sql => sql`delete from used_totp_steps where step < ${step}`;
 
-/** From behind the account `after` on: what no key opens stays as it is, and must not stand in the way. */
+/** Paged by `after`, because rows that no key decrypts stay and would be listed again and again. */
 export const listSealedOtherwise = (keyId: string, after: string | null, limit: number): Sql => sql`
   select account_id, key_id, sealed_secret, activated_at from two_factors
   where key_id <> ${keyId} and (${after}::uuid is null or account_id > ${after})
   order by account_id limit ${limit}`;
 
-/** Only while it is what was read: an enrolment may have replaced it. */
+/** Only if the row has not changed since it was read: a new enrollment may have replaced it. */
 export const updateSealed = (row: TwoFactorRow, keyId: string, sealedSecret: Buffer): Sql => sql`
   update two_factors set key_id = ${keyId}, sealed_secret = ${sealedSecret}
   where account_id = ${row.account_id} and sealed_secret = ${row.sealed_secret}`;

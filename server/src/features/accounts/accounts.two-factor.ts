@@ -1,4 +1,4 @@
-// The second factor of an account: enrolling it, asking for it at login, and letting go of it.
+// Two-factor login: enrolling, activating, logging in with a code, disabling.
 import type { Session } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
@@ -15,9 +15,9 @@ import {
   codeFailures,
   countAttempt,
   forgetFailures,
-  holdAccount,
   knownDevice,
   type LoggedIn,
+  lockAndReadAccount,
   openSession,
   refuseInactiveProject,
   sessionFailures,
@@ -47,7 +47,7 @@ export async function enroll(deps: Deps, session: Session, audit: AuditStamp) {
   const { secret, url } = newTotpSecret(session.email);
   const { keyId, bytes } = deps.sealer.seal(secret, secretPurpose(session.accountId));
   await deps.db.transaction(async (tx) => {
-    await holdAccount(tx, session.accountId);
+    await lockAndReadAccount(tx, session.accountId);
     const [pending] = await tx.query(upsertPending(session.accountId, keyId, bytes));
     if (!pending) throw alreadyEnabled();
     await recordAudit(tx, audit, aboutAccount(session.accountId));
@@ -55,7 +55,7 @@ export async function enroll(deps: Deps, session: Session, audit: AuditStamp) {
   return { otpauth_url: url, secret };
 }
 
-/** Resolves to the recovery codes, which nobody can ever read again. */
+/** Resolves to the recovery codes, which are shown only once. */
 export async function activate(
   deps: Deps,
   session: Session,
@@ -64,11 +64,12 @@ export async function activate(
 ): Promise<string[]> {
   const codes = Array.from({ length: recoveryCodeCount }, newRecoveryCode);
   await deps.db.transaction(async (tx) => {
-    await holdAccount(tx, session.accountId);
+    await lockAndReadAccount(tx, session.accountId);
     const [row] = await tx.query<TwoFactorRow>(findTwoFactor(session.accountId));
-    if (!row) throw new PakhusError('CONFLICT', 'There is nothing to activate: enroll first');
+    if (!row)
+      throw new PakhusError('CONFLICT', 'Two-factor login is not enrolled: call POST /auth/2fa/enroll first');
     if (row.activated_at !== null) throw alreadyEnabled();
-    if (stepOf(deps, row, code) === null) throw wrongCode();
+    if (findStep(deps, row, code) === null) throw wrongCode();
     await tx.query(markActivated(session.accountId));
     await tx.query(insertRecoveryCodes(session.accountId, codes.map(recoveryCodeHash)));
     await recordAudit(tx, audit, aboutAccount(session.accountId));
@@ -76,19 +77,19 @@ export async function activate(
   return codes;
 }
 
-/** A session alone does not get rid of the second factor: whoever holds it must show the factor itself. */
+/** Requires a code: a stolen session must not be able to disable the second factor. */
 export async function disable(deps: Deps, session: Session, code: string, audit: AuditStamp): Promise<void> {
   const { accountId } = session;
-  // Before it is counted: where there is nothing to disable, no code is wrong.
+  // Before the attempt is counted: without a second factor, no code is wrong.
   if (!(await isEnabled(deps, session))) throw notEnabled();
   const failures = sessionFailures('code', session);
   await countAttempt(deps, failures);
   const right = await deps.db.transaction(async (tx) => {
-    await holdAccount(tx, accountId);
+    await lockAndReadAccount(tx, accountId);
     const [row] = await tx.query<TwoFactorRow>(findTwoFactor(accountId));
     if (!row || row.activated_at === null) throw notEnabled();
-    // The step is not claimed: the code that has just logged in may also switch the factor off.
-    if (stepOf(deps, row, code) === null && !(await useRecoveryCode(tx, accountId, code))) return false;
+    // Does not claim the step, so that the code that has just logged in also works here.
+    if (findStep(deps, row, code) === null && !(await useRecoveryCode(tx, accountId, code))) return false;
     await tx.query(deleteChallenges(accountId));
     await tx.query(deleteTwoFactor(accountId));
     await recordAudit(tx, audit, aboutAccount(accountId));
@@ -106,7 +107,7 @@ export async function isEnabled(deps: Deps, session: Session): Promise<boolean> 
   return row !== undefined && row.activated_at !== null;
 }
 
-/** The token proves that the password was right, and is good for the second step alone. */
+/** The token proves that the password was right. It is only good for the second step. */
 export async function openChallenge(deps: Deps, tx: Transaction, account: AccountRow): Promise<SignedToken> {
   const challenge = deps.tokens.sign({
     sub: account.id,
@@ -125,22 +126,22 @@ export async function logInWithCode(
   audit: AuditStamp,
 ): Promise<LoggedIn> {
   const claims = deps.tokens.verify(input.challenge_token);
-  if (claims?.role !== '2fa_challenge') throw deadChallenge();
+  if (claims?.role !== '2fa_challenge') throw challengeEnded();
   const accountId = claims.sub;
-  const failures = codeFailures(accountId, await knownOf(deps, accountId, device));
+  const failures = codeFailures(accountId, await findKnownDevice(deps, accountId, device));
   await countAttempt(deps, failures);
-  // A wrong code must stay counted: its transaction commits, and the refusal follows.
+  // Returned rather than thrown: the transaction must commit, to count the wrong code.
   const outcome = await deps.db.transaction((tx) => attempt(deps, tx, claims, input.code, device, audit));
   if ('refused' in outcome) {
     noteWrongCode(deps, stampAs(outcome.refused, audit), accountId, 'login');
-    throw new PakhusError('UNAUTHORIZED', 'The code is wrong or has been used');
+    throw new PakhusError('UNAUTHORIZED', 'The code is wrong or has been used: enter the next one');
   }
   await forgetFailures(deps, failures);
   return outcome;
 }
 
-/** The account is only looked up for a browser that may be known. */
-async function knownOf(deps: Deps, accountId: string, device: Device | null): Promise<Device | null> {
+/** Looks the account up only if the device claims to belong to it. */
+async function findKnownDevice(deps: Deps, accountId: string, device: Device | null): Promise<Device | null> {
   if (device?.accountId !== accountId) return null;
   const [account] = await deps.db.read<AccountRow>(findAccount(accountId));
   return knownDevice(device, account);
@@ -154,9 +155,9 @@ async function attempt(
   device: Device | null,
   audit: AuditStamp,
 ): Promise<LoggedIn | { refused: AccountRow }> {
-  const account = await holdAccount(tx, accountId);
+  const account = await lockAndReadAccount(tx, accountId);
   const [claimed] = await tx.query(claimChallenge(jti, accountId, wrongCodesMax));
-  if (!account || !claimed) throw deadChallenge();
+  if (!account || !claimed) throw challengeEnded();
   refuseInactiveProject(account);
   const method = await useCode(deps, tx, accountId, code);
   if (method === null) return { refused: account };
@@ -167,7 +168,7 @@ async function attempt(
   return opened;
 }
 
-/** Uses a code up; null when it is wrong or somebody was quicker. */
+/** Consumes a code; null if it is wrong or was used already. */
 async function useCode(
   deps: Deps,
   tx: Transaction,
@@ -176,7 +177,7 @@ async function useCode(
 ): Promise<'totp' | 'recovery_code' | null> {
   const [row] = await tx.query<TwoFactorRow>(findTwoFactor(accountId));
   if (!row) return null;
-  const step = stepOf(deps, row, code);
+  const step = findStep(deps, row, code);
   if (step !== null) {
     const [first] = await tx.query(claimStep(accountId, step));
     return first ? 'totp' : null;
@@ -189,20 +190,20 @@ async function useRecoveryCode(tx: Transaction, accountId: string, code: string)
   return used !== undefined;
 }
 
-function stepOf(deps: Deps, row: TwoFactorRow, code: string): number | null {
+function findStep(deps: Deps, row: TwoFactorRow, code: string): number | null {
   const secret = openSecret(deps, row);
-  // Apps show a code in two groups, and people type the gap.
+  // Apps show the code in two groups, and people type the space.
   return secret === null ? null : totpStepOf(secret, code.replace(/\s/g, ''), deps.clock());
 }
 
-/** Null when its key is lost; recovery codes and the command line still let the account in. */
+/** Null if the key is lost; recovery codes and the command line still work. */
 export function openSecret(deps: Deps, row: TwoFactorRow): string | null {
   const sealed = { keyId: row.key_id, bytes: row.sealed_secret };
   const secret = deps.sealer.open(sealed, secretPurpose(row.account_id));
   if (secret === null) {
     deps.log.error(
       { account: row.account_id, key: row.key_id },
-      'no known ENCRYPTION_KEY opens a two-factor secret: set ENCRYPTION_KEY_PREVIOUS to the one that sealed it',
+      'no known ENCRYPTION_KEY decrypts a two-factor secret: set ENCRYPTION_KEY_PREVIOUS to the key that encrypted it',
     );
   }
   return secret;
@@ -214,13 +215,15 @@ function noteWrongCode(deps: Deps, stamp: AuditStamp, accountId: string, at: 'lo
   deps.auditQueue.add(withAction(stamp, 'auth.login_failed'), aboutAccount(accountId, { two_factor: at }));
 }
 
-const deadChallenge = () =>
-  new PakhusError('UNAUTHORIZED', 'The challenge is over: log in with your password again');
+const challengeEnded = () =>
+  new PakhusError('UNAUTHORIZED', 'The challenge has expired: log in with your password again');
 
-/** Not a 401: the session is as good as it was. */
-const wrongCode = () => invalid(422, [{ path: 'code', message: 'is wrong or too old', code: 'wrong' }]);
+/** Not a 401: the session is still valid. */
+const wrongCode = () =>
+  invalid(422, [{ path: 'code', message: 'is wrong or too old: enter the current code', code: 'wrong' }]);
 
 const alreadyEnabled = () =>
   new PakhusError('CONFLICT', 'Two-factor login is enabled already: disable it first');
 
-const notEnabled = () => new PakhusError('CONFLICT', 'Two-factor login is not enabled');
+const notEnabled = () =>
+  new PakhusError('CONFLICT', 'Two-factor login is not enabled: there is nothing to disable');

@@ -4,7 +4,13 @@ import type { Call } from '../../contract/call.ts';
 import { Password } from '../../contract/wire.ts';
 import type { LoggedIn } from './accounts.session.ts';
 
-/** An API key will not do: these act on the account that is logged in. */
+/**
+ * For every route below /auth. Other sites must not log a browser in or out, with or without a cookie. Anybody may send a
+ * body, so it is small: an e-mail and a password need no more.
+ */
+export const authPolicy = { csrf: 'always', bodyBytesMax: 16 * 1024 } as const;
+
+/** For routes that act on the logged-in account: API keys are refused. */
 export const ownSession = { actors: ['admin', 'project'], session: true } as const;
 
 export const exampleToken = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.c2ln';
@@ -17,11 +23,11 @@ export const SessionToken = Type.String({
 export const ChallengeToken = Type.String({
   minLength: 1,
   maxLength: 4096,
-  description: 'Good for five minutes, five codes and `POST /auth/2fa/login`, and for nothing else.',
+  description: 'Valid for five minutes and five attempts, only for `POST /auth/2fa/login`.',
   examples: ['eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiMmZhX2NoYWxsZW5nZSJ9.c2ln'],
 });
 
-/** Wide, because a login with a strange address is a wrong login and not a malformed one. */
+/** No format: login with an odd address must fail like any wrong login, not as malformed. */
 export const LoginEmail = Type.String({ minLength: 1, maxLength: 320, examples: ['owner@example.com'] });
 
 /** A password that is compared, not set. */
@@ -38,18 +44,18 @@ export const DeviceCookie = Type.Object({
   pakhus_device: Type.Optional(
     Type.String({
       description:
-        'From an earlier login. A browser that sends it is not locked out by failures of others, and does not queue behind them.',
+        'From an earlier login. Failures of others do not lock out a browser that sends it, and it does not queue behind them.',
       examples: [exampleDevice.split('=')[1]],
     }),
   ),
 });
 
-/** OpenAPI knows one header of a name: both cookies are told in one. */
+/** Both cookies in one description: OpenAPI allows only one header of a name. */
 export const LoginCookies = (description: string) =>
   Type.Object({
     'Set-Cookie': Type.String({
       description:
-        `Two of them: \`token\`, the same token for browsers, and \`pakhus_device\`, by which the browser is known at its next login to this account, for a year or until the password is reset. ${description}`.trim(),
+        `Two cookies: \`token\` holds the same token, and \`pakhus_device\` identifies the browser at its next login to this account, for a year or until the password is reset. ${description}`.trim(),
       examples: [
         `token=${exampleToken}; Path=/; HttpOnly; SameSite=Lax; Max-Age=604800`,
         `${exampleDevice}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000`,
@@ -65,7 +71,7 @@ export function giveSession(call: Call, { session, deviceCookie }: LoggedIn): { 
 
 export const ClearedCookie = Type.Object({
   'Set-Cookie': Type.String({
-    description: 'Takes the session cookie from the browser.',
+    description: 'Clears the session cookie.',
     examples: ['token=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0'],
   }),
 });

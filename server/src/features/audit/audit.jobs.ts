@@ -1,7 +1,6 @@
 // The daily purge of audit rows.
 import { periodic } from '../../contract/job.ts';
-import { readRetention } from '../settings/settings.service.ts';
-import { purgeAudit } from './audit.service.ts';
+import { purgeAudit, readRetention } from './audit.service.ts';
 
 export const auditPurge = periodic({
   name: 'audit.purge',

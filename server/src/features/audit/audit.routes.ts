@@ -1,25 +1,25 @@
-// The audit log over HTTP: all of it for the admin, a project's own for the project.
+// The audit log over HTTP: all rows for the admin, a project's own rows for the project.
 import { type Static, Type } from 'typebox';
 import { auditActions } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, pageOf } from '../../contract/paging.ts';
-import { search } from '../../contract/project-work.ts';
 import { route } from '../../contract/route.ts';
 import { Choice, Listing, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { readMoment } from '../../kernel/text/timestamp.ts';
+import { afterCursor, toPage } from '../../platform/db/paging.ts';
+import { search } from '../../platform/db/project-work.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
 
 const ActorType = Choice(['admin', 'project', 'integration'], { 'x-name': 'ActorType' });
-const Moment = (description: string) =>
+const DateOrTime = (description: string) =>
   Type.String({
-    format: 'moment',
+    format: 'date-or-time',
     'x-shown': {
       format: undefined,
       pattern:
         '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?)?$',
     },
-    description: `${description} A date, or a date and time, which is UTC unless it says its offset.`,
+    description: `${description} A date, or a date and time; UTC unless it has an offset.`,
     examples: ['2026-01-31T12:00:00Z'],
   });
 
@@ -27,10 +27,8 @@ const filterFields = {
   action: Type.Optional(Choice(auditActions, { 'x-name': 'AuditAction' })),
   user_id: Type.Optional(Uuid),
   actor_type: Type.Optional(ActorType),
-  from: Type.Optional(
-    Moment('Rows of this moment and later; given as a date, from the beginning of that day.'),
-  ),
-  to: Type.Optional(Moment('Rows up to this moment and of it; given as a date, up to the end of that day.')),
+  from: Type.Optional(DateOrTime('Rows at or after this time; a date means the start of that day.')),
+  to: Type.Optional(DateOrTime('Rows at or before this time; a date means the end of that day.')),
   ...pageQuery(50),
 };
 
@@ -64,12 +62,11 @@ const AuditEntry = Named('AuditEntry', {
 
 const Logs = Listing('logs', AuditEntry);
 
-/** Offsets that JavaScript reads and PostgreSQL refuses become UTC before they get there. */
-const instantOf = (moment: string): string => isoOf(readMoment(moment) ?? 0);
+/** In UTC: PostgreSQL refuses some offsets that JavaScript accepts. */
+const toUtc = (text: string): string => isoOf(readMoment(text) ?? 0);
 
-/** Of a date, when that day ends. */
-const lastInstantOf = (moment: string): string =>
-  /T/i.test(moment) ? instantOf(moment) : `${moment}T23:59:59.999999Z`;
+/** For a date, the end of that day. */
+const toEndUtc = (text: string): string => (/T/i.test(text) ? toUtc(text) : `${text}T23:59:59.999999Z`);
 
 async function readLogs(
   deps: Deps,
@@ -83,12 +80,12 @@ async function readLogs(
     action: query.action,
     userId: query.user_id,
     actorType: query.actor_type,
-    from: query.from && instantOf(query.from),
-    to: query.to && lastInstantOf(query.to),
+    from: query.from && toUtc(query.from),
+    to: query.to && toEndUtc(query.to),
   };
   const statement = listAudit(filter, afterCursor(deps, list, query.cursor), query);
   const rows = await search<AuditRow>(deps, projectId ?? 'all', statement);
-  const { rows: kept, next_cursor } = pageOf(deps, list, rows, query.limit);
+  const { rows: kept, next_cursor } = toPage(deps, list, rows, query.limit);
   return { logs: [...kept], next_cursor };
 }
 
@@ -99,8 +96,9 @@ export const auditRoutes = [
       method: 'GET',
       path: '/admin/audit',
       summary: 'Read the audit log',
-      description: 'Newest first. The read is itself recorded.',
+      description: 'Newest first. The read itself is recorded.',
       access: { actors: ['admin'] },
+      rateLimit: null,
       audit: 'audit.read',
       query: AdminQuery,
       returns: { status: 200, body: Logs },
@@ -121,8 +119,9 @@ export const auditRoutes = [
       method: 'GET',
       path: '/project/audit',
       summary: "Read the project's own audit log",
-      description: 'Newest first. The read is itself recorded.',
+      description: 'Newest first. The read itself is recorded.',
       access: { actors: ['project'] },
+      rateLimit: 'integration',
       audit: 'audit.read',
       query: ProjectQuery,
       returns: { status: 200, body: Logs },

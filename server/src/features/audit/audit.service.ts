@@ -1,27 +1,27 @@
-// Recording. A mutation's row is part of its transaction; rows of reads are gathered and written together.
+// Writes audit rows: those of mutations in the mutation's transaction, those of reads in batches. Purges old ones.
 import type { AuditAction, AuditQueue, AuditStamp, AuditSubject } from '../../contract/audit.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { camelOf } from '../../kernel/text/casing.ts';
-import type { Database, Transaction } from '../../platform/db/postgres.ts';
+import type { Database, Queryable, Transaction } from '../../platform/db/postgres.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { sql } from '../../platform/db/sql.ts';
 import type { Logger } from '../../platform/log.ts';
-import { allowPurge, deleteExpiredAudit } from './audit.sql.ts';
+import { allowPurge, deleteExpiredAudit, findRetention } from './audit.sql.ts';
 
-/** Records the row of a mutation inside its transaction. It cannot fail it: record_audit sees to that. */
+/** Records a mutation in its own transaction. Never fails it: record_audit catches its own errors. */
 export async function recordAudit(tx: Transaction, stamp: AuditStamp, subject: AuditSubject): Promise<void> {
   await tx.query(sql`select ${auditCall(stamp, subject)}`);
 }
 
-/** The call of record_audit, for statements that change and record in one go. */
+/** The call of record_audit, for statements that change and record at once. */
 export function auditCall(stamp: AuditStamp, subject: AuditSubject): Sql {
   return sql`record_audit(${stamp.projectId}::uuid, ${stamp.actorType}::text, ${stamp.actorId}::uuid,
     ${stamp.actorKeyId}::text, ${stamp.ipAddress}::text, ${stamp.userAgent}::text, ${stamp.action}::text,
     ${subject.resourceType}::text, ${subject.resourceId ?? null}::text, ${subject.userId ?? null}::uuid,
-    ${JSON.stringify(inApiNames(subject.metadata ?? {}))}::jsonb)`;
+    ${JSON.stringify(toApiNames(subject.metadata ?? {}))}::jsonb)`;
 }
 
-/** Columns whose names the API writes in the other casing. */
+/** Columns that the API names in camelCase. */
 const inCamelCase: ReadonlySet<string> = new Set([
   'storage_limit',
   'max_file_size',
@@ -36,8 +36,8 @@ const inCamelCase: ReadonlySet<string> = new Set([
   'storage_key',
 ]);
 
-/** Old and new values are told as the API tells them. */
-function inApiNames(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** Old and new values with the field names of the API. */
+function toApiNames(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const named = (values: object) =>
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [inCamelCase.has(name) ? camelOf(name) : name, value]),
@@ -50,7 +50,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 
 export const withAction = (stamp: AuditStamp, action: AuditAction): AuditStamp => ({ ...stamp, action });
 
-/** Old and new values of the fields that a change really changed. */
+/** Old and new values of the fields that differ. */
 export function changeOf(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
@@ -73,10 +73,7 @@ const flushAfterMs = 50;
 const heldMax = 10_000;
 const batchMax = 500;
 
-/**
- * Holds rows for at most `flushAfterMs`. While the database is away rows wait for it, up to a bound: an
- * audit of reads must not eat the memory of the service that it watches.
- */
+/** Writes rows after at most `flushAfterMs`. While the database is down, it keeps up to `heldMax` rows in memory. */
 export function createAuditQueue(db: Database, log: Logger): AuditQueue {
   let held: QueuedRow[] = [];
   let timer: NodeJS.Timeout | null = null;
@@ -89,7 +86,7 @@ export function createAuditQueue(db: Database, log: Logger): AuditQueue {
       try {
         await db.query(insertRows(batch), 'background');
       } catch (error) {
-        log.warn({ err: error, rows: held.length }, 'audit rows wait for the database');
+        log.warn({ err: error, rows: held.length }, 'could not write audit rows, retrying');
         schedule(1_000);
         return;
       }
@@ -104,7 +101,7 @@ export function createAuditQueue(db: Database, log: Logger): AuditQueue {
   return {
     add(stamp, subject) {
       if (held.length >= heldMax) {
-        log.error({ action: stamp.action }, 'an audit row was dropped: too many wait for the database');
+        log.error({ action: stamp.action }, 'audit row dropped: too many are waiting for the database');
         return;
       }
       held.push({ stamp, subject, createdAt: isoOf(Date.now()) });
@@ -118,7 +115,7 @@ export function createAuditQueue(db: Database, log: Logger): AuditQueue {
   };
 }
 
-/** Rows that follow each other with one stamp, as those of a busy caller do, share it on their way. */
+/** Consecutive rows of one caller share a stamp, to send it once. */
 interface Stamped {
   readonly stamp: AuditStamp;
   readonly resource_type: string;
@@ -156,9 +153,20 @@ const isSameStamp = (one: AuditStamp, other: AuditStamp): boolean =>
   one.ipAddress === other.ipAddress &&
   one.userAgent === other.userAgent;
 
+export interface RetentionSetting {
+  readonly retention_days: number;
+}
+
+const defaultRetention: RetentionSetting = { retention_days: 365 };
+
+export async function readRetention(db: Queryable): Promise<RetentionSetting> {
+  const [row] = await db.query<{ value: RetentionSetting }>(findRetention);
+  return row?.value ?? defaultRetention;
+}
+
 const purgeBatch = 5_000;
 
-/** Deletes what has outlived the retention, a batch a transaction; resolves to how many rows went. */
+/** Deletes rows older than the retention, one transaction per batch. Resolves to the number of rows. */
 export async function purgeAudit(db: Database, retentionDays: number): Promise<number> {
   let purged = 0;
   for (;;) {

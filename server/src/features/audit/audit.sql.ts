@@ -1,5 +1,5 @@
-// Reading and purging audit rows. Nothing here changes one: the database would refuse it.
-import { newestFiltered, type PageRequest } from '../../contract/paging.ts';
+// Statements that read and purge audit rows. The database refuses updates.
+import { newestFiltered, type PageRequest } from '../../platform/db/paging.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface AuditRow {
@@ -27,7 +27,7 @@ export interface AuditFilter {
   readonly to: string | undefined;
 }
 
-/** Rows of a project that is gone are found under no project_id, and show none. */
+/** Rows of a deleted project have no project_id, and no project finds them. */
 export const listAudit = (filter: AuditFilter, after: Sql, page: PageRequest): Sql => sql`
   with found as (${newestFiltered(
     sql`
@@ -45,10 +45,13 @@ export const listAudit = (filter: AuditFilter, after: Sql, page: PageRequest): S
   from found left join projects p on p.id = found.project_id
   order by found.created_at desc, found.id desc`;
 
-/** Lets this transaction, and no other, delete audit rows. */
+/** No row if the admin has never set it. */
+export const findRetention: Sql = sql`select value from settings where key = 'audit_retention'`;
+
+/** Allows deleting audit rows in this transaction only. */
 export const allowPurge: Sql = sql`select set_config('pakhus.audit_purge', 'on', true)`;
 
-/** By where they lie: rows that nobody changes lie still. */
+/** By ctid, which is stable because audit rows are never updated. */
 export const deleteExpiredAudit = (retentionDays: number, rowsMax: number): Sql => sql`
   delete from audit_logs where ctid = any(array(
     select ctid from audit_logs where created_at < now() - make_interval(days => ${retentionDays}::int)

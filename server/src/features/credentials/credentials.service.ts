@@ -1,4 +1,4 @@
-// From a presented credential to an actor. Anything but a live credential is 401, and says no more than that.
+// Identifies the caller by its credential. Every invalid credential gets the same 401.
 import type { Actor, ProjectActor } from '../../contract/actor.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { projectInactive } from '../../contract/refusals.ts';
@@ -21,7 +21,6 @@ import {
   findSpaceToken,
   findUserToken,
   type KeyRow,
-  markKeyUsed,
   type SessionRow,
   type SpaceTokenRow,
   type SubjectNames,
@@ -31,7 +30,7 @@ import {
 
 export interface Caller {
   readonly actor: Actor;
-  /** The end-user that the path names; null when it names none or there is no such user. */
+  /** The end-user that the path names; null if it names none, or one that does not exist. */
   readonly subject: Subject | null;
   readonly rate: RatePolicy | null;
   readonly cors: CorsPolicy;
@@ -42,15 +41,15 @@ export interface RatePolicy extends Policy {
 }
 
 export interface CorsPolicy {
-  /** Origins that the credential's integration allows, beside the global list. */
+  /** Origins that the integration allows, in addition to the global list. */
   readonly origins: readonly string[];
   readonly devMode: boolean;
 }
 
 const noCors: CorsPolicy = { origins: [], devMode: false };
 
-/** What one statement found: whose credential it is, and those of the named end-users that exist. */
-export interface Found {
+/** The result of one statement: the caller, and those of the named end-users that exist. */
+export interface Identification {
   readonly caller: Omit<Caller, 'subject'>;
   readonly subjects: readonly Subject[];
 }
@@ -60,7 +59,7 @@ export async function identify(
   deps: Deps,
   credential: string,
   subjects: SubjectNames | null,
-): Promise<Found> {
+): Promise<Identification> {
   if (looksLikeApiKey(credential)) return identifyKey(deps, credential, subjects);
   const claims = deps.tokens.verify(credential);
   switch (claims?.role) {
@@ -72,7 +71,7 @@ export async function identify(
     case 'space':
       return identifySpaceToken(deps, claims, subjects);
     default:
-      // Also a two-factor challenge: it proves a password, and opens nothing but its own endpoint.
+      // A two-factor challenge, too: it is only good for its own endpoint.
       throw unauthorized();
   }
 }
@@ -84,10 +83,10 @@ export const unauthorized = () =>
   );
 
 /**
- * Asks again, within a transaction that has waited for its turn: whoever makes credentials must not outlive its own,
- * or keys that are being replaced could leave others behind.
+ * Checks the credential again inside a transaction that may have waited for a lock. Otherwise a key that is being revoked
+ * could still create new credentials.
  */
-export async function refuseEnded(
+export async function requireLiveCredential(
   tx: Transaction,
   { projectId, session, keyId }: ProjectActor,
 ): Promise<void> {
@@ -97,41 +96,44 @@ export async function refuseEnded(
 }
 
 /**
- * The CORS policy behind a credential that was refused: a token, dead or not, or the key of a project that is not
- * active. A page whose token has expired must be able to read so: without the headers its browser would tell it of a
- * broken network.
+ * The CORS policy of a credential that was refused: an expired or revoked token, or a key of an inactive project. Without
+ * CORS headers, the page would see a network error instead of the 401.
  */
-export async function corsBehind(deps: Deps, credential: string): Promise<CorsPolicy> {
-  const statement = corsStatementOf(deps, credential);
+export async function findCorsPolicy(deps: Deps, credential: string): Promise<CorsPolicy> {
+  const statement = buildCorsStatement(deps, credential);
   const [row] = statement ? await deps.db.readFirst<CorsRow>(statement) : [];
-  return row ? corsPolicyOf(row) : noCors;
+  return row ? toCorsPolicy(row) : noCors;
 }
 
-function corsStatementOf(deps: Deps, credential: string): Sql | null {
+function buildCorsStatement(deps: Deps, credential: string): Sql | null {
   if (looksLikeApiKey(credential)) return findKeyCors(sha256(credential));
   const { pid, iid } = deps.tokens.recognise(credential) ?? {};
   return pid && iid ? findIntegrationCors(pid, iid) : null;
 }
 
-async function identifyKey(deps: Deps, key: string, subjects: SubjectNames | null): Promise<Found> {
+async function identifyKey(deps: Deps, key: string, subjects: SubjectNames | null): Promise<Identification> {
   if (!isApiKey(key)) throw unauthorized();
   const rows = await deps.db.readFirst<KeyRow>(findKey(sha256(key), subjects));
   const [row] = rows;
   if (!row || row.integration_active === false) throw unauthorized();
   refuseInactiveProject(row);
-  noteUse(deps, row);
+  if (row.use_is_news) deps.keyUses.record(row.project_id, row.key_id);
   const { project_id: projectId, key_id: keyId, integration_id: integrationId } = row;
   if (integrationId === null) {
     const actor = { kind: 'project', projectId, session: null, keyId } as const;
-    return { caller: { actor, rate: null, cors: noCors }, subjects: subjectsOf(rows) };
+    return { caller: { actor, rate: null, cors: noCors }, subjects: toSubjects(rows) };
   }
   const grant = (row.integration_scopes ?? []) as Scope[];
   const actor = { kind: 'integration', projectId, integrationId, keyId, grant } as const;
-  const rate = ratePolicyOf(deps, row, integrationId);
-  return { caller: { actor, rate, cors: corsPolicyOf(row) }, subjects: subjectsOf(rows) };
+  const rate = resolveRatePolicy(deps, row, integrationId);
+  return { caller: { actor, rate, cors: toCorsPolicy(row) }, subjects: toSubjects(rows) };
 }
 
-async function identifySession(deps: Deps, claims: Claims, subjects: SubjectNames | null): Promise<Found> {
+async function identifySession(
+  deps: Deps,
+  claims: Claims,
+  subjects: SubjectNames | null,
+): Promise<Identification> {
   const rows = await deps.db.readFirst<SessionRow>(findSession(claims.jti, subjects));
   const [row] = rows;
   if (!row || claims.sub !== (row.project_id ?? row.account_id)) throw unauthorized();
@@ -143,40 +145,48 @@ async function identifySession(deps: Deps, claims: Claims, subjects: SubjectName
   }
   refuseInactiveProject(row);
   const actor = { kind: 'project', projectId: row.project_id, session, keyId: null } as const;
-  return { caller: { actor, rate: null, cors: noCors }, subjects: subjectsOf(rows) };
+  return { caller: { actor, rate: null, cors: noCors }, subjects: toSubjects(rows) };
 }
 
-async function identifyUserToken(deps: Deps, claims: Claims, subjects: SubjectNames | null): Promise<Found> {
+async function identifyUserToken(
+  deps: Deps,
+  claims: Claims,
+  subjects: SubjectNames | null,
+): Promise<Identification> {
   const { sub: userId, pid: projectId, iid: integrationId, akid, jti } = claims;
   if (projectId === null) throw unauthorized();
   const statement = findUserToken(jti, userId, projectId, integrationId, akid, subjects);
   const rows = await deps.db.readFirst<UserTokenRow>(statement);
   const [row] = rows;
   if (!row) throw unauthorized();
-  refuseDeadDelegate(row, integrationId);
+  refuseInactiveOwner(row, integrationId);
   const ceiling = integrationId === null ? '*' : ((row.integration_scopes ?? []) as Scope[]);
   const grant = commonGrant(claims.scopes, ceiling);
   const actor = { kind: 'user', projectId, userId, integrationId, jti, grant } as const;
-  const rate = integrationId === null ? null : ratePolicyOf(deps, row, `${integrationId}:${userId}`);
-  return { caller: { actor, rate, cors: corsPolicyOf(row) }, subjects: subjectsOf(rows) };
+  const rate = integrationId === null ? null : resolveRatePolicy(deps, row, `${integrationId}:${userId}`);
+  return { caller: { actor, rate, cors: toCorsPolicy(row) }, subjects: toSubjects(rows) };
 }
 
-async function identifySpaceToken(deps: Deps, claims: Claims, subjects: SubjectNames | null): Promise<Found> {
+async function identifySpaceToken(
+  deps: Deps,
+  claims: Claims,
+  subjects: SubjectNames | null,
+): Promise<Identification> {
   const { sub: spaceId, pid: projectId, uid: userId, iid: integrationId, akid, jti } = claims;
   if (projectId === null || userId === null) throw unauthorized();
   const statement = findSpaceToken(jti, spaceId, userId, projectId, integrationId, akid, subjects);
   const rows = await deps.db.readFirst<SpaceTokenRow>(statement);
   const [row] = rows;
   if (!row?.space_active) throw unauthorized();
-  refuseDeadDelegate(row, integrationId);
-  // Whoever logged it in: the space's own scopes are its ceiling.
+  refuseInactiveOwner(row, integrationId);
+  // The space's own scopes apply, regardless of who logged in.
   const grant = row.space_scopes as Scope[];
   const actor = { kind: 'space', projectId, userId, spaceId, integrationId, jti, grant } as const;
-  const rate = integrationId === null ? null : ratePolicyOf(deps, row, `${integrationId}:${spaceId}`);
-  return { caller: { actor, rate, cors: corsPolicyOf(row) }, subjects: subjectsOf(rows) };
+  const rate = integrationId === null ? null : resolveRatePolicy(deps, row, `${integrationId}:${spaceId}`);
+  return { caller: { actor, rate, cors: toCorsPolicy(row) }, subjects: toSubjects(rows) };
 }
 
-function refuseDeadDelegate(row: UserTokenRow, integrationId: string | null): void {
+function refuseInactiveOwner(row: UserTokenRow, integrationId: string | null): void {
   if (!row.user_active) throw unauthorized();
   if (integrationId !== null && row.integration_active !== true) throw unauthorized();
   refuseInactiveProject(row);
@@ -187,8 +197,8 @@ function refuseInactiveProject(row: { readonly project_active: boolean | null })
   throw projectInactive();
 }
 
-/** Each half, most specific first: the integration's own, the project's tier, what the admin set, the environment. */
-function ratePolicyOf(deps: Deps, row: UserTokenRow | KeyRow, bucket: string): RatePolicy | null {
+/** Max and window separately, most specific first: integration, project, admin setting, environment. */
+function resolveRatePolicy(deps: Deps, row: UserTokenRow | KeyRow, bucket: string): RatePolicy | null {
   if (row.dev_mode) return null;
   const { RATE_LIMIT_MAX, RATE_LIMIT_WINDOW_MS } = deps.settings;
   const fallback = row.global_rate ?? { max: RATE_LIMIT_MAX, window_ms: RATE_LIMIT_WINDOW_MS };
@@ -199,28 +209,28 @@ function ratePolicyOf(deps: Deps, row: UserTokenRow | KeyRow, bucket: string): R
   };
 }
 
-const corsPolicyOf = (row: CorsRow): CorsPolicy => ({
+const toCorsPolicy = (row: CorsRow): CorsPolicy => ({
   origins: row.cors_origins ?? [],
   devMode: row.dev_mode ?? false,
 });
 
-function subjectsOf(rows: readonly Partial<SubjectRow>[]): Subject[] {
+function toSubjects(rows: readonly Partial<SubjectRow>[]): Subject[] {
   const subjects: Subject[] = [];
-  for (const row of rows) if (row.u_id) subjects.push(subjectOf(row as SubjectRow, row.u_id));
+  for (const row of rows) if (row.u_id) subjects.push(toSubject(row as SubjectRow, row.u_id));
   return subjects;
 }
 
-const subjectOf = (row: SubjectRow, id: string): Subject => ({
+const toSubject = (row: SubjectRow, id: string): Subject => ({
   id,
   externalId: row.u_external_id,
   active: row.u_active,
   usedBytes: row.u_used_bytes,
   createdAt: row.u_created_at,
   updatedAt: row.u_updated_at,
-  plan: row.p_id === null ? null : planOf(row, row.p_id),
+  plan: row.p_id === null ? null : toPlan(row, row.p_id),
 });
 
-const planOf = (row: SubjectRow, id: string) => ({
+const toPlan = (row: SubjectRow, id: string) => ({
   id,
   name: row.p_name,
   description: row.p_description,
@@ -233,15 +243,3 @@ const planOf = (row: SubjectRow, id: string) => ({
   createdAt: row.p_created_at,
   updatedAt: row.p_updated_at,
 });
-
-const beingNoted = new Set<string>();
-
-/** Not awaited, and one write at a time for a key: under load every request would see the old time. */
-function noteUse(deps: Deps, row: KeyRow): void {
-  if (!row.use_is_news || beingNoted.has(row.key_id)) return;
-  beingNoted.add(row.key_id);
-  deps.db
-    .query(markKeyUsed(row.project_id, row.key_id))
-    .catch((error: unknown) => deps.log.warn({ err: error }, 'the last use of a key was not noted'))
-    .finally(() => beingNoted.delete(row.key_id));
-}

@@ -1,5 +1,5 @@
-// The one statement that authenticates: it finds the credential, every flag that could have switched it off,
-// the policies that it brings, and the end-user that the path names, all at one moment.
+// The statements that authenticate. Each finds, in one snapshot, the credential, every flag that could disable it, its CORS
+// and rate policy, and the end-users that the paths name.
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface SubjectRow {
@@ -42,7 +42,7 @@ export interface KeyRow extends PolicyRow, Partial<SubjectRow> {
   readonly key_id: string;
   readonly project_id: string;
   readonly integration_id: string | null;
-  /** Its last use that is on record was longer ago than the record goes. */
+  /** The recorded last use is more than a minute old. */
   readonly use_is_news: boolean;
 }
 
@@ -63,13 +63,13 @@ export interface SpaceTokenRow extends UserTokenRow {
   readonly space_active: boolean;
 }
 
-/** The end-users that requests name, by id or by external id; null where they name none. */
+/** The end-users that requests name, by id or by external id. */
 export interface SubjectNames {
   readonly by: 'userId' | 'externalId';
   readonly names: readonly string[];
 }
 
-/** To the minute: more often is not worth a write. */
+/** Recorded to the minute: finer is not worth a write. */
 const useIsNews = sql`coalesce(last_used_at < now() - interval '1 minute', true)`;
 
 export const findKey = (keyHash: Buffer, subjects: SubjectNames | null): Sql => sql`
@@ -105,7 +105,7 @@ export const findUserToken = (
     join projects pr on pr.id = u.project_id
     left join integrations i on i.id = ${integrationId}::uuid and i.project_id = u.project_id
     left join settings g on g.key = 'rate_limit' and i.id is not null
-    where u.id = ${userId} and u.project_id = ${projectId} and ${keyStands(projectId, keyId)}
+    where u.id = ${userId} and u.project_id = ${projectId} and ${keyIsActive(projectId, keyId)}
       and not exists (select from revoked_tokens r where r.jti = ${jti} and r.subject_id = u.id))
   ${withSubjects(subjects)}`;
 
@@ -126,21 +126,21 @@ export const findSpaceToken = (
     left join integrations i on i.id = ${integrationId}::uuid and i.project_id = sp.project_id
     left join settings g on g.key = 'rate_limit' and i.id is not null
     where sp.id = ${spaceId} and sp.user_id = ${userId} and sp.project_id = ${projectId} and sp.session_jti = ${jti}
-      and ${keyStands(projectId, keyId)})
+      and ${keyIsActive(projectId, keyId)})
   ${withSubjects(subjects)}`;
 
-/** Whether the key that minted a token is still good. Without one, a session minted it, or a release that noted none. */
-const keyStands = (projectId: string, keyId: string | null): Sql => sql`(${keyId}::uuid is null or exists (
+/** Whether the key that minted a token is still active. A null key: a session minted it, or an old release. */
+const keyIsActive = (projectId: string, keyId: string | null): Sql => sql`(${keyId}::uuid is null or exists (
   select from api_keys mk where mk.id = ${keyId}::uuid and mk.project_id = ${projectId} and mk.active))`;
 
-/** A row where what a project's owner, or its key, called with is still good. */
+/** Returns a row if the key is still active. */
 export const findLiveKey = (projectId: string, keyId: string): Sql => sql`
   select from api_keys where project_id = ${projectId} and id = ${keyId} and active`;
 
 export const findLiveSession = (jti: string): Sql => sql`
   select from sessions where jti = ${jti} and expires_at > now()`;
 
-/** What the integration behind a credential allows, whatever else stands against the credential. */
+/** The CORS policy of a key's integration, whether or not the key is active. */
 export const findKeyCors = (keyHash: Buffer): Sql => sql`
   select i.cors_origins, i.dev_mode
   from api_keys k join integrations i on i.id = k.integration_id and i.project_id = k.project_id
@@ -149,7 +149,6 @@ export const findKeyCors = (keyHash: Buffer): Sql => sql`
 export const findIntegrationCors = (projectId: string, integrationId: string): Sql => sql`
   select cors_origins, dev_mode from integrations where id = ${integrationId} and project_id = ${projectId}`;
 
-/** When a key was last used. */
 export const markKeyUsed = (projectId: string, keyId: string): Sql => sql`
   update api_keys set last_used_at = now()
   where project_id = ${projectId} and id = ${keyId} and ${useIsNews}`;
@@ -165,10 +164,7 @@ const subjectColumns: Sql = sql`u.id as u_id, u.external_id as u_external_id, u.
   p.max_file_size as p_max_file_size, p.allowed_mimes as p_allowed_mimes, p.max_files as p_max_files, p.max_spaces as p_max_spaces, p.is_default as p_is_default,
   p.created_at as p_created_at, p.updated_at as p_updated_at`;
 
-/**
- * A row for each end-user that is found, or one without. A user without a plan of its own is under the project's
- * default plan, where there is one.
- */
+/** One row per end-user found, or one without. Users without their own plan have the project's default plan. */
 function withSubjects(subjects: SubjectNames | null): Sql {
   if (subjects === null) return sql`select * from credential ${noSql}`;
   const { by, names } = subjects;

@@ -1,4 +1,5 @@
 // What an upload must fulfil, and what it is told when it does not.
+import type { StoreOutcome } from '../../contract/file.ts';
 import { spaceNotFound, tooMany, userNotFound } from '../../contract/refusals.ts';
 import { type PlanFacts, type Subject, usualMax } from '../../contract/subject.ts';
 import { invalid, outage, PakhusError } from '../../kernel/error.ts';
@@ -9,7 +10,6 @@ import type { Room } from '../../platform/in-flight.ts';
 import { detectMediaType, sniffedBytes } from '../../platform/media-detect.ts';
 import type { FilePart } from '../../platform/multipart.ts';
 import type { ReceivedFile } from './files.receive.ts';
-import type { StoreOutcome } from './files.sql.ts';
 
 export interface FileFacts {
   readonly name: string;

@@ -2,32 +2,19 @@
 //
 // Uploads that end together share one transaction, and with it the wait for the database's disk. None of them
 // waits for somebody else's lock there: whose user is locked is passed over, and waits in a transaction of its own.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
+import type { CommitResult, FileCommitter, NewFile, StoreOutcome } from '../../contract/file.ts';
 import type { ObjectRef } from '../../contract/object-ref.ts';
-import { mayWait } from '../../contract/project-work.ts';
 import { batched } from '../../kernel/async/batch.ts';
-import { onceFor } from '../../kernel/async/once-for.ts';
 import { waitAtMost } from '../../kernel/async/time-limit.ts';
 import { isOutcomeUnknown, isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
+import { mayWait } from '../../platform/db/project-work.ts';
 import { fenceUploads } from '../objects/objects.service.ts';
-import {
-  findOutcomes,
-  type NewFile,
-  type SettledRow,
-  type StoreOutcome,
-  storeFile,
-  storeFiles,
-} from './files.sql.ts';
-
-export type { NewFile } from './files.sql.ts';
-
-export interface CommitResult {
-  readonly outcome: StoreOutcome;
-  readonly stored_at: string;
-}
+import { findOutcomes, type SettledRow, storeFile, storeFiles } from './files.sql.ts';
 
 /** In a transaction of its own, or in the caller's. */
 export async function commitFile(db: Queryable, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
@@ -47,15 +34,17 @@ interface BatchResult {
 
 const commitsMax = 64;
 
-const committerOf = onceFor((deps: Deps) =>
-  batched<Commit, CommitResult>((commits) => commitAll(deps, commits), { itemsMax: commitsMax }),
-);
+type CommitDeps = Pick<Deps, 'db' | 'log' | 'projectGates'>;
 
-export const commitTogether = (deps: Deps, file: NewFile, audit: AuditStamp): Promise<CommitResult> =>
-  committerOf(deps)({ file, audit });
+export function createFileCommitter(deps: CommitDeps): FileCommitter {
+  const commit = batched<Commit, CommitResult>((commits) => commitAll(deps, commits), {
+    itemsMax: commitsMax,
+  });
+  return (file, audit) => commit({ file, audit });
+}
 
 async function commitAll(
-  deps: Deps,
+  deps: CommitDeps,
   commits: readonly Commit[],
 ): Promise<(CommitResult | Promise<CommitResult>)[]> {
   const results = await storeAll(deps, commits);
@@ -69,7 +58,7 @@ async function commitAll(
 const isDecided = (result: BatchResult | undefined): result is CommitResult =>
   result !== undefined && result.outcome !== 'passed over';
 
-async function storeAlone(deps: Deps, commit: Commit): Promise<CommitResult> {
+async function storeAlone(deps: CommitDeps, commit: Commit): Promise<CommitResult> {
   try {
     return await commitFile(deps.db, commit.file, commit.audit);
   } catch (error) {
@@ -80,7 +69,7 @@ async function storeAlone(deps: Deps, commit: Commit): Promise<CommitResult> {
 
 /** No results where the database refused the batch, of which nothing is stored then: one may have spoilt it for all. */
 async function storeAll(
-  deps: Deps,
+  deps: CommitDeps,
   commits: readonly Commit[],
 ): Promise<(BatchResult | Promise<CommitResult>)[]> {
   try {
@@ -103,7 +92,7 @@ const settleAgainMs = 100;
  * The database did not say what became of these files. Each either has its row, or is kept from ever getting one: a
  * commit that is stuck finds its object claimed when it goes on. What is locked by such a commit stays unknown.
  */
-function settleAll(deps: Deps, commits: readonly Commit[], error: unknown): Promise<CommitResult>[] {
+function settleAll(deps: CommitDeps, commits: readonly Commit[], error: unknown): Promise<CommitResult>[] {
   const settled = settle(
     deps,
     commits.map(({ file }) => file),
@@ -115,7 +104,7 @@ function settleAll(deps: Deps, commits: readonly Commit[], error: unknown): Prom
   });
 }
 
-async function settle(deps: Deps, files: readonly NewFile[]): Promise<Map<string, CommitResult>> {
+async function settle(deps: CommitDeps, files: readonly NewFile[]): Promise<Map<string, CommitResult>> {
   const results = new Map<string, CommitResult>();
   const giveUpAt = Date.now() + settleMsMax;
   const ask = async () => {
@@ -132,7 +121,7 @@ async function settle(deps: Deps, files: readonly NewFile[]): Promise<Map<string
 }
 
 /** Fences first: once a commit has lost its object, its outcome cannot change any more. */
-async function findSettled(deps: Deps, files: readonly NewFile[]): Promise<SettledRow[]> {
+async function findSettled(deps: CommitDeps, files: readonly NewFile[]): Promise<SettledRow[]> {
   await fenceUploads(deps, files.map(toRef));
   return deps.db.query<SettledRow>(findOutcomes(files));
 }

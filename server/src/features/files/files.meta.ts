@@ -1,11 +1,11 @@
 // The metadata of an upload, out of a form: one `meta` part with JSON, single fields, or both.
 
+import type { FileValues } from '../../contract/file.ts';
 import { type Issue, invalid } from '../../kernel/error.ts';
 import { spellingsOf } from '../../kernel/text/casing.ts';
 import { readFolder } from '../../kernel/text/folder.ts';
 import { parseForeignJson } from '../../kernel/text/json.ts';
 import type { FormFields } from '../../platform/multipart.ts';
-import type { FileValues } from './files.sql.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
 export const noValues: FileValues = {

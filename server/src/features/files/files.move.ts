@@ -1,6 +1,7 @@
 // Moves an object to the zone of its file's visibility: copies it, hands the copy to the file and deletes what is left in
 // the other zone. A crash at any point leaves the file with one object, and at most one other for the reaper.
 import type { Deps } from '../../contract/deps.ts';
+import type { FileRow } from '../../contract/file.ts';
 import type { HeldObject } from '../../contract/object-ref.ts';
 import { newId } from '../../kernel/id.ts';
 import { whileHeld } from '../objects/objects.hold.ts';
@@ -8,7 +9,7 @@ import { toStorageKey } from '../objects/objects.key.ts';
 import { removeAbandoned, removeLeftBehind } from '../objects/objects.remove.ts';
 import { beginMove, completeMove, otherZone, releaseFailedMove } from '../objects/objects.service.ts';
 import { isCompressed } from './files.objects.ts';
-import { type FileRow, listExposed, listUnshown, lockMisplaced, setZone } from './files.sql.ts';
+import { listExposed, listUnshown, lockMisplaced, setZone } from './files.sql.ts';
 
 const holdSeconds = 45;
 const batchMax = 100;

@@ -1,9 +1,10 @@
 // Where a file's bytes are and how they are delivered: zones, types, names and URLs.
 import type { Deps } from '../../contract/deps.ts';
+import type { AddressedRow, DeliveredRow } from '../../contract/file.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { contentDisposition } from '../../kernel/media/media-type.ts';
 import type { ObjectMeta, ObjectStore, Zone } from '../../platform/objects/object-store.ts';
-import type { AddressedRow, DeliveredRow } from './files.sql.ts';
+
 import type { FileUrl } from './files.wire.ts';
 
 export const zoneFor = (store: ObjectStore, visibility: 'private' | 'public'): Zone =>

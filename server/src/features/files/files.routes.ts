@@ -2,11 +2,10 @@
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
-import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { readTypeFilter } from '../../kernel/media/media-type.ts';
+import { bodyValidator } from '../../platform/validation.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
-import { commitTogether } from './files.commit.ts';
 import { folderOf, tagsAsked } from './files.meta.ts';
 import { urlOf } from './files.objects.ts';
 import { serveObject } from './files.serve.ts';
@@ -53,7 +52,7 @@ const plainUpload: UploadKind<UploadInput> = {
   fieldNames: Object.keys(uploadFields),
   types: [],
   validate: bodyValidator(Type.Object(uploadFields)),
-  commit: (deps, file, _input, audit) => commitTogether(deps, file, audit),
+  commit: (deps, file, _input, audit) => deps.commitUpload(file, audit),
 };
 
 const FileQuery = Type.Object({
@@ -92,6 +91,7 @@ export const fileRoutes = [
       summary: 'Upload a file',
       description: `A space token stores into its own space.\n\n${formRules}`,
       access: writing,
+      rateLimit: 'integration',
       audit: 'file.upload',
       multipart: true,
       reads: { headers: UploadHeaders },
@@ -112,6 +112,7 @@ export const fileRoutes = [
       summary: "List a user's files",
       description: `Newest first. A space token sees the files of its space. ${shortPages}`,
       access: reading,
+      rateLimit: 'integration',
       audit: null,
       query: FileQuery,
       returns: { status: 200, body: Listing('files', FileView) },
@@ -138,6 +139,7 @@ export const fileRoutes = [
       summary: 'List one level of the folder tree',
       description: `Folders first, by name; then the files right in the folder, newest first. A page holds at most \`limit\` of both together. ${shortPages}`,
       access: reading,
+      rateLimit: 'integration',
       audit: null,
       query: Type.Object({
         prefix: Type.Optional(Folder),
@@ -167,6 +169,7 @@ export const fileRoutes = [
       path: '/project/users/:user/files/:fileId',
       summary: 'Read a file and get a URL to download it',
       access: reading,
+      rateLimit: 'integration',
       audit: 'file.download',
       params,
       returns: { status: 200, body: Type.Object({ file: FileDetail }) },
@@ -191,6 +194,7 @@ export const fileRoutes = [
       description:
         'Only the fields that are given change; null clears folder, tags, classifier and metadata.',
       access: writing,
+      rateLimit: 'integration',
       audit: 'file.update',
       params,
       body: FileMeta,
@@ -208,6 +212,7 @@ export const fileRoutes = [
       path: '/project/users/:user/files/:fileId',
       summary: 'Delete a file',
       access: deleting,
+      rateLimit: 'integration',
       audit: 'file.delete',
       params,
       returns: { status: 204 },
@@ -225,6 +230,7 @@ export const fileRoutes = [
       description:
         "Where objects are kept on this service's own disk, the `url` of a file leads here: take it as it is. HEAD works as well. It is 404 from the moment the file, its user or its project is deleted.",
       access: { public: true, why: 'the signature in the URL is the credential' },
+      rateLimit: null,
       audit: null,
       params: Type.Object({ projectId: Uuid, fileId: Uuid }),
       reads: { query: SignedQuery, headers: DownloadHeaders },

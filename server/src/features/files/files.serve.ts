@@ -1,14 +1,16 @@
 // Serves the objects of the disk store to whoever holds a signed URL: conditional and partial requests, and
 // nothing that a browser could run.
+
 import { Readable } from 'node:stream';
 import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
+import type { DeliveredRow } from '../../contract/file.ts';
 import { inTries } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { readRange } from '../../kernel/media/byte-range.ts';
 import type { ObjectInfo, ObjectMeta, Zone } from '../../platform/objects/object-store.ts';
 import { deliveryOf, isCompressed } from './files.objects.ts';
-import { type DeliveredRow, findDelivered, findExisting } from './files.sql.ts';
+import { findDelivered, findExisting } from './files.sql.ts';
 
 export async function serveObject(deps: Deps, key: string, call: Call): Promise<Readable | Buffer> {
   // The URL is the credential: a page that has it may read with it, also that it is too late.

@@ -1,25 +1,26 @@
 // Files that are stored: reading, listing, changing and deleting them.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, afterPosition, type PageRequest } from '../../contract/paging.ts';
-import { mayWait, projectTransaction, readPage, search } from '../../contract/project-work.ts';
+import type { FileFinder, FileRow, ReadRow, WantedFile } from '../../contract/file.ts';
 import { Serialized } from '../../contract/serialized.ts';
-import { onceFor } from '../../kernel/async/once-for.ts';
 import { waitAtMost } from '../../kernel/async/time-limit.ts';
 import { gatheredByTurn } from '../../kernel/async/turn.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { quoted } from '../../kernel/text/json.ts';
 import { isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
+import { afterCursor, afterPosition, type PageRequest } from '../../platform/db/paging.ts';
 import type { Database, Transaction } from '../../platform/db/postgres.ts';
+import { mayWait, projectTransaction, readPage, search } from '../../platform/db/project-work.ts';
 import { noSql, type Sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { removeDropped } from '../objects/objects.remove.ts';
 import { dropObjects } from '../objects/objects.service.ts';
-import { countFor } from '../stats/stats.count.ts';
+import { countFor } from '../traffic/traffic.count.ts';
 import { valuesOf } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
 import { zoneFor } from './files.objects.ts';
@@ -27,7 +28,6 @@ import {
   deleteFile,
   type FileFilter,
   type FilePage,
-  type FileRow,
   filesOfProject,
   filesOfUser,
   findDeletion,
@@ -38,10 +38,8 @@ import {
   lockFile,
   lockFileInZone,
   lockFiles,
-  type ReadRow,
   type SpaceFilter,
   updateFile,
-  type WantedFile,
 } from './files.sql.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
@@ -61,20 +59,19 @@ export async function readFile(
   fileId: string,
 ): Promise<ReadRow> {
   const { projectId } = actor;
-  const row = await fileFinder(deps.db)({ projectId, userId, spaceId: pinnedSpaceOf(actor), fileId });
+  const row = await deps.findFile({ projectId, userId, spaceId: pinnedSpaceOf(actor), fileId });
   if (!row) throw fileNotFound();
   return row;
 }
 
 /** Files that are asked for together, by whomever, are found by one statement. */
-const fileFinder = onceFor((db: Database) =>
+export const createFileFinder = (db: Database): FileFinder =>
   gatheredByTurn(async (wanted: readonly WantedFile[]): Promise<(ReadRow | null)[]> => {
     const found = Array<ReadRow | null>(wanted.length).fill(null);
     const rows = await db.read<ReadRow & { number: number }>(findFiles(wanted));
     for (const row of rows) found[row.number - 1] = row;
     return found;
-  }),
-);
+  });
 
 export async function listUserFiles(
   deps: Deps,

@@ -1,40 +1,10 @@
 // Statements on files. `store_file`, `store_files` and `delete_file` are functions of the database, in db/functions: each
 // changes files, objects, quotas and the audit log together or not at all.
 import type { AuditStamp } from '../../contract/audit.ts';
-import { newestFiltered, newestFirst, type PageRequest } from '../../contract/paging.ts';
+import type { FileValues, NewFile, WantedFile } from '../../contract/file.ts';
+import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
-import type { JobFacts } from '../images/images.wire.ts';
-
-/** What a caller may set on a file. */
-export interface FileValues {
-  readonly folder: string;
-  readonly tags: string[];
-  readonly classifier: string | null;
-  readonly metadata: Record<string, unknown>;
-  readonly visibility: 'private' | 'public';
-}
-
-export interface FileRow extends FileValues {
-  /** How far the compression of an image is; null for every other file. */
-  readonly compression: JobFacts | null;
-  readonly id: string;
-  readonly user_id: string;
-  readonly space_id: string | null;
-  readonly name: string;
-  readonly size: number;
-  readonly mime_type: string;
-  readonly storage_key: string;
-  readonly zone: Zone;
-  readonly sha256: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-
-/** A row to be. The database adds the times, and whoever reads it its compression. */
-export interface NewFile extends Omit<FileRow, 'compression' | 'created_at' | 'updated_at'> {
-  readonly project_id: string;
-}
 
 /** What became of a commit that was not answered. */
 export interface SettledRow {
@@ -42,19 +12,6 @@ export interface SettledRow {
   readonly outcome: 'stored' | 'not confirmed' | 'unknown';
   readonly stored_at: string | null;
 }
-
-export type StoreOutcome =
-  | 'stored'
-  | 'no user'
-  | 'inactive user'
-  | 'no space'
-  | 'inactive space'
-  | 'user limit'
-  | 'space limit'
-  | 'file count'
-  | 'object lost'
-  /** The database did not answer, and it is certain now that the file is not stored and will not be. */
-  | 'not confirmed';
 
 /** Of the job that compresses a file. Only images have one: nothing is looked for where there can be none. */
 const ofJob = (what: Sql): Sql => sql`case when starts_with(mime_type, 'image/') then
@@ -234,26 +191,6 @@ export interface FileFilter {
   readonly classifier?: string | undefined;
   readonly mimeType?: string | undefined;
   readonly visibility?: string | undefined;
-}
-
-/** As what a file is delivered. */
-export type DeliveredRow = Pick<FileRow, 'name' | 'mime_type' | 'compression'>;
-
-/** Where it is delivered from. */
-export type AddressedRow = DeliveredRow & Pick<FileRow, 'storage_key' | 'zone' | 'visibility'>;
-
-/** A file that is only read. */
-export interface ReadRow extends AddressedRow {
-  /** A JSON object. */
-  readonly view: string;
-}
-
-/** One file as one caller may see it; a space, where given, is the only one that it sees. */
-export interface WantedFile {
-  readonly projectId: string;
-  readonly userId: string;
-  readonly spaceId: string | null;
-  readonly fileId: string;
 }
 
 /**

@@ -9,9 +9,9 @@ import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
+import type { CommitResult, FileRow, FileValues, NewFile } from '../../contract/file.ts';
 import type { HeldObject } from '../../contract/object-ref.ts';
 import type { Subject } from '../../contract/subject.ts';
-import type { Validator } from '../../contract/validation.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { isUuid } from '../../kernel/id.ts';
 import type { Claim, Room } from '../../platform/in-flight.ts';
@@ -23,10 +23,11 @@ import {
   type TakeFile,
 } from '../../platform/multipart.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
+import type { Validator } from '../../platform/validation.ts';
 import { whileWriting } from '../objects/objects.hold.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
 import { removeRefused, waitForRemoval } from '../objects/objects.remove.ts';
-import { countFor } from '../stats/stats.count.ts';
+import { countFor } from '../traffic/traffic.count.ts';
 import {
   type FileFacts,
   factsOf,
@@ -38,12 +39,11 @@ import {
   roomOf,
   verifyDigests,
 } from './files.checks.ts';
-import type { CommitResult, NewFile } from './files.commit.ts';
 import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
 import { objectMetaOf, zoneFor } from './files.objects.ts';
 import { bufferedBytesMax, declaredBytes, Passage } from './files.passage.ts';
 import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
-import { type FileRow, type FileValues, findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
+import { findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
 import { watchClient } from './files.watch.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
@@ -158,7 +158,7 @@ async function receiveAndStore<Input extends UploadInput>(
   refuseSize(file.size, file.cutShort ? announcedSize(call.raw) : 0, bytesMax, attempt.room);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
-  await call.refuseEnded();
+  await call.recheckCredential();
   const object = await place(attempt, arrived, file, facts, values);
   const row = rowOf(actor, user, input, values, facts, file, object);
   attempt.committing = true;

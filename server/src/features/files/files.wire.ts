@@ -1,5 +1,8 @@
 // Files as HTTP shows them, and the metadata that a caller may set.
+
 import { type Static, Type } from 'typebox';
+import type { FileRow } from '../../contract/file.ts';
+import { JobView, viewJob } from '../../contract/image-job.ts';
 import {
   Bytes,
   Choice,
@@ -10,8 +13,6 @@ import {
   Timestamp,
   Uuid,
 } from '../../contract/wire.ts';
-import { JobView, viewJob } from '../images/images.wire.ts';
-import type { FileRow } from './files.sql.ts';
 
 export const Visibility = Choice(['private', 'public'], { 'x-name': 'Visibility' });
 const segment = `(?!\\.{1,2}(?:/|$))[^/${controls}]+`;

@@ -1,10 +1,11 @@
 // Images and their jobs, over HTTP.
 import { Type } from 'typebox';
+import { ImageFormat, JobView, viewJob } from '../../contract/image-job.ts';
 import { route } from '../../contract/route.ts';
-import { bodyValidator } from '../../contract/validation.ts';
 import { Choice, Uuid } from '../../contract/wire.ts';
 import { newId } from '../../kernel/id.ts';
 import { imagePresets } from '../../kernel/media/image-recipe.ts';
+import { bodyValidator } from '../../platform/validation.ts';
 import { type UploadKind, uploadFile } from '../files/files.upload.ts';
 import {
   FilePart,
@@ -15,7 +16,6 @@ import {
   uploadFields,
 } from '../files/files.wire.ts';
 import { commitImage, type ImageInput, readJob } from './images.service.ts';
-import { ImageFormat, JobView, viewJob } from './images.wire.ts';
 
 const callers = ['project', 'integration', 'user', 'space'] as const;
 const Pixels = Type.Integer({ minimum: 1, maximum: 65_535, examples: [800] });
@@ -69,6 +69,7 @@ Images are read as jpeg, png, webp, gif and avif, of at most 50 million pixels u
 
 ${formRules}`,
       access: { actors: callers, scope: 'files:write' },
+      rateLimit: 'integration',
       audit: 'file.upload',
       multipart: true,
       reads: { headers: UploadHeaders },
@@ -92,6 +93,7 @@ ${formRules}`,
       path: '/project/jobs/:jobId',
       summary: 'How far the compression of an image is',
       access: { actors: callers, scope: 'files:read' },
+      rateLimit: 'integration',
       audit: null,
       params: Type.Object({ jobId: Uuid }),
       returns: { status: 200, body: JobView },

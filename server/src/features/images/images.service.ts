@@ -1,12 +1,14 @@
 // Image uploads and the state of their jobs. The original is stored and usable at once.
+
 import { pinnedSpaceOf, pinnedUserOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { projectTransaction } from '../../contract/project-work.ts';
+import type { CommitResult, NewFile } from '../../contract/file.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { type ImageWishes, resolveRecipe } from '../../kernel/media/image-recipe.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
-import { type CommitResult, commitFile, type NewFile, namingFile } from '../files/files.commit.ts';
+import { projectTransaction } from '../../platform/db/project-work.ts';
+import { commitFile, namingFile } from '../files/files.commit.ts';
 import type { UploadInput } from '../files/files.upload.ts';
 import { countWaiting, findJob, insertJob, type JobRow } from './images.sql.ts';
 

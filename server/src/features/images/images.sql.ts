@@ -1,8 +1,9 @@
 // Statements on image jobs.
+
+import type { JobFacts } from '../../contract/image-job.ts';
 import type { ImageFormat, ImageRecipe } from '../../kernel/media/image-recipe.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
-import type { JobFacts } from './images.wire.ts';
 
 export interface JobRow extends JobFacts {
   readonly attempts: number;

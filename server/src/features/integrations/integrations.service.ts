@@ -1,12 +1,12 @@
-// Integrations: a key with scopes, origins and a rate of its own.
+// Integrations: API keys with their own scopes, origins and rate limit.
 import type { ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { withoutRepeats } from '../../contract/scope.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
+import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { credentialTransaction, issueKey, replaceIntegrationKey } from '../keys/keys.service.ts';
 import {
@@ -27,7 +27,7 @@ interface WithKey {
   readonly plain: string;
 }
 
-const nothingSet: IntegrationValues = {
+const defaultValues: IntegrationValues = {
   name: null,
   scopes: [],
   cors_origins: [],
@@ -44,7 +44,7 @@ export async function listProjectIntegrations(deps: Deps, projectId: string, pag
     projectId,
     listIntegrations(projectId, afterCursor(deps, list, page.cursor), page),
   );
-  return pageOf(deps, list, rows, page.limit);
+  return toPage(deps, list, rows, page.limit);
 }
 
 export async function readIntegration(
@@ -64,7 +64,7 @@ export async function createIntegration(
   audit: AuditStamp,
 ): Promise<WithKey> {
   refuseBadOrigins(input.corsOrigins);
-  const values = valuesOf(nothingSet, input);
+  const values = mergeValues(defaultValues, input);
   const { projectId } = actor;
   return credentialTransaction(deps, actor, async (tx) => {
     const [row] = await tx.query<{ id: string }>(insertIntegration(projectId, values));
@@ -84,8 +84,8 @@ export async function changeIntegration(
 ): Promise<IntegrationRow> {
   refuseBadOrigins(input.corsOrigins);
   return projectTransaction(deps, projectId, async (tx) => {
-    const before = await lockedIntegration(tx, projectId, integrationId);
-    await tx.query(updateIntegration(projectId, integrationId, valuesOf(before, input)));
+    const before = await lockAndRead(tx, projectId, integrationId);
+    await tx.query(updateIntegration(projectId, integrationId, mergeValues(before, input)));
     const after = await readIntegration(tx, projectId, integrationId);
     const metadata = changeOf({ ...before }, { ...after });
     await recordAudit(tx, audit, { resourceType: 'integration', resourceId: integrationId, metadata });
@@ -101,7 +101,7 @@ export async function rotateIntegrationKey(
 ): Promise<WithKey> {
   const { projectId } = actor;
   return credentialTransaction(deps, actor, async (tx) => {
-    const before = await lockedIntegration(tx, projectId, integrationId);
+    const before = await lockAndRead(tx, projectId, integrationId);
     const { key, plain } = await replaceIntegrationKey(tx, projectId, integrationId);
     await tx.query(touchIntegration(projectId, integrationId));
     const metadata = { old: { key_prefix: before.key_prefix }, new: { key_prefix: key.key_prefix } };
@@ -129,9 +129,10 @@ export async function removeIntegration(
   });
 }
 
-const notFound = () => new PakhusError('NOT_FOUND', 'There is no such integration in this project');
+const notFound = () =>
+  new PakhusError('NOT_FOUND', 'There is no such integration in this project: check the id');
 
-async function lockedIntegration(
+async function lockAndRead(
   tx: Transaction,
   projectId: string,
   integrationId: string,
@@ -140,7 +141,7 @@ async function lockedIntegration(
   return readIntegration(tx, projectId, integrationId);
 }
 
-function valuesOf(before: IntegrationValues, input: IntegrationChangeInput): IntegrationValues {
+function mergeValues(before: IntegrationValues, input: IntegrationChangeInput): IntegrationValues {
   return {
     name: input.name === undefined ? before.name : input.name,
     scopes: input.scopes ? withoutRepeats(input.scopes) : before.scopes,

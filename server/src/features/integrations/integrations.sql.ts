@@ -1,6 +1,7 @@
-// Statements on integrations. Each is shown with the prefix and the last use of its one key.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+// Statements on integrations. Reads include the prefix and last use of the integration's key.
+
 import type { Scope } from '../../contract/scope.ts';
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface IntegrationValues {

@@ -1,4 +1,4 @@
-// Integrations as HTTP shows them.
+// HTTP shapes of integrations.
 import { type Static, Type } from 'typebox';
 import { ScopeList } from '../../contract/scope.ts';
 import { isOrigin } from '../../contract/settings.ts';
@@ -22,7 +22,7 @@ const Origin = Type.String({
 const CorsOrigins = Type.Array(Origin, {
   maxItems: 100,
   description:
-    'Origins of pages: scheme, host and port, exactly as a browser sends them. Pages of these may read the replies to calls with the user tokens that the integration minted and the space sessions that it opened; for other pages such replies have no CORS headers, but the calls are not refused. A call with the key of the integration and any other `Origin` gets 403. Preflights carry no credential and are allowed for every origin. A change holds from the next request on, also for tokens that were minted before.',
+    'Allowed origins: scheme, host and port, exactly as a browser sends them. Pages from these origins may read responses to calls with user tokens that the integration minted and space sessions that it opened; for other pages such responses have no CORS headers, but the calls are not refused. A call with the integration key itself and any other `Origin` gets 403. Preflights carry no credential and are allowed for every origin. A change takes effect with the next request, also for existing tokens.',
   examples: [['https://app.example.com']],
 });
 
@@ -31,7 +31,10 @@ export const IntegrationView = Named('Integration', {
   name: Nullable(Name),
   scopes: ScopeList,
   corsOrigins: CorsOrigins,
-  devMode: Type.Boolean({ description: 'No rate limit, and every origin allowed.', examples: [false] }),
+  devMode: Type.Boolean({
+    description: 'For development: no rate limit, and all origins are allowed.',
+    examples: [false],
+  }),
   rateLimitMax: Nullable(RateLimitMax),
   rateLimitWindow: Nullable(RateLimitWindow),
   active: Type.Boolean({ examples: [true] }),
@@ -52,7 +55,7 @@ export const IntegrationChange = Named('IntegrationChange', {
   ...IntegrationInput.properties,
   active: Type.Optional(
     Type.Boolean({
-      description: 'While false, its key and the tokens it minted are refused.',
+      description: 'If false, its key and the tokens it minted are refused.',
       examples: [true],
     }),
   ),
@@ -60,12 +63,12 @@ export const IntegrationChange = Named('IntegrationChange', {
 
 export type IntegrationChangeInput = Static<typeof IntegrationChange>;
 
-/** JSON Schema cannot say what an origin is. */
+/** JSON Schema cannot express what an origin is. */
 export function refuseBadOrigins(origins: readonly string[] | undefined): void {
   const at = (origins ?? []).findIndex((origin) => !isOrigin(origin));
   if (at < 0) return;
   const message =
-    'must be an origin as browsers send it, such as https://app.example.com: in lower case, without a path, the default port or a wildcard (devMode allows every origin)';
+    'must be an origin as browsers send it, such as https://app.example.com: lower case, without path, default port or wildcard (devMode allows every origin)';
   throw invalid(422, [{ path: `corsOrigins.${at}`, message, code: 'origin' }]);
 }
 

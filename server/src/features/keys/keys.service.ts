@@ -1,15 +1,15 @@
-// API keys: made here, shown once, kept as hashes.
+// API keys: shown once, stored as hashes.
 import type { ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { newApiKey } from '../../kernel/crypto/secret.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
+import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { recordAudit } from '../audit/audit.service.ts';
-import { refuseEnded } from '../credentials/credentials.service.ts';
-import { lockProject } from '../projects/projects.lock.ts';
+import { requireLiveCredential } from '../credentials/credentials.service.ts';
+import { lockProject } from '../locks/locks.project.ts';
 import {
   countActiveKeys,
   deleteIntegrationKey,
@@ -27,7 +27,7 @@ const activeKeysMax = 10;
 
 export interface CreatedKey {
   readonly key: KeyRow;
-  /** Leaves the service in this one response. */
+  /** Shown in this response only. */
   readonly plain: string;
 }
 
@@ -38,7 +38,7 @@ export async function listProjectKeys(deps: Deps, projectId: string, page: PageR
     projectId,
     listKeys(projectId, afterCursor(deps, list, page.cursor), page),
   );
-  return pageOf(deps, list, rows, page.limit);
+  return toPage(deps, list, rows, page.limit);
 }
 
 export async function createProjectKey(
@@ -53,7 +53,7 @@ export async function createProjectKey(
     if ((count?.active ?? 0) >= activeKeysMax) {
       throw new PakhusError(
         'CONFLICT',
-        `A project has at most ${activeKeysMax} active keys: delete one first`,
+        `A project may have at most ${activeKeysMax} active keys: delete one first`,
         {
           details: { active_keys_max: activeKeysMax },
         },
@@ -69,7 +69,7 @@ export async function createProjectKey(
   });
 }
 
-/** For whoever makes credentials: one at a time within a project, and only with one that is still good then. */
+/** For creating credentials: serialized per project, and only with a credential that is still valid by then. */
 export const credentialTransaction = <Result>(
   deps: Deps,
   actor: ProjectActor,
@@ -77,11 +77,11 @@ export const credentialTransaction = <Result>(
 ): Promise<Result> =>
   projectTransaction(deps, actor.projectId, async (tx) => {
     await lockProject(tx, actor.projectId);
-    await refuseEnded(tx, actor);
+    await requireLiveCredential(tx, actor);
     return work(tx);
   });
 
-/** Inserts a fresh key. The caller's transaction records what it is for. */
+/** Inserts a new key. The caller records the audit row. */
 export async function issueKey(
   tx: Transaction,
   projectId: string,
@@ -93,7 +93,7 @@ export async function issueKey(
   return { key: key as KeyRow, plain: fresh.plain };
 }
 
-/** Ends every project key and issues one; resolves to the ids of those that were ended as well. */
+/** Deactivates every project key and issues a new one. */
 export async function replaceProjectKeys(
   tx: Transaction,
   projectId: string,
@@ -112,7 +112,7 @@ export async function replaceIntegrationKey(
   return issueKey(tx, projectId, integrationId, null);
 }
 
-/** Ending a key that has ended already changes nothing and succeeds. */
+/** Idempotent: succeeds for a key that is inactive already. */
 export async function revokeProjectKey(
   deps: Deps,
   projectId: string,
@@ -130,6 +130,6 @@ export async function revokeProjectKey(
       return;
     }
     const [known] = await tx.query<KeyRow>(findKey(projectId, keyId));
-    if (!known) throw new PakhusError('NOT_FOUND', 'There is no such key in this project');
+    if (!known) throw new PakhusError('NOT_FOUND', 'There is no such key in this project: check the id');
   });
 }

@@ -1,6 +1,7 @@
 // Statements on API keys. Project keys have no integration; an integration has exactly one key.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+
 import type { NewApiKey } from '../../kernel/crypto/secret.ts';
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface KeyRow {

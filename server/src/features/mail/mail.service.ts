@@ -1,4 +1,4 @@
-// Mail leaves through the queue: a request neither waits for a mail server nor fails with it.
+// Mails are sent through the queue, so that no request waits for a mail server or fails with it.
 import type { Deps } from '../../contract/deps.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/id.ts';
@@ -7,12 +7,12 @@ import type { Mail } from '../../platform/mail/mailer.ts';
 
 export const mailQueue = 'mail.send';
 
-/** Sealed, because mails hold links that let their reader in, and the queue is kept in backups. */
+/** Encrypted, because mails contain reset links and the queue is part of backups. */
 export interface MailJob {
   readonly id: string;
   readonly keyId: string;
   readonly sealed: string;
-  /** A mail that is of no use any more is not sent. */
+  /** After this time the mail is useless and is not sent. */
   readonly expiresAtMs: number;
 }
 
@@ -25,36 +25,33 @@ export async function postMail(
 ): Promise<void> {
   const id = newId();
   const mail: Mail = { id, writtenAt: isoOf(deps.clock()), ...content };
-  const { keyId, bytes } = deps.sealer.seal(JSON.stringify(mail), purposeOf(id));
+  const { keyId, bytes } = deps.sealer.seal(JSON.stringify(mail), sealPurpose(id));
   const job: MailJob = { id, keyId, sealed: bytes.toString('base64'), expiresAtMs };
   await deps.queue.send(tx, mailQueue, id, job);
 }
 
 export async function sendMail(deps: Deps, job: MailJob, signal: AbortSignal): Promise<void> {
   if (deps.clock() >= job.expiresAtMs) {
-    deps.log.warn({ mail: job.id }, 'a mail was given up: what it says has expired');
+    deps.log.warn({ mail: job.id }, 'mail dropped: its content has expired');
     return;
   }
   const sealed = { keyId: job.keyId, bytes: Buffer.from(job.sealed, 'base64') };
-  const plain = deps.sealer.open(sealed, purposeOf(job.id));
+  const plain = deps.sealer.open(sealed, sealPurpose(job.id));
   if (plain === null) {
-    deps.log.error({ mail: job.id }, 'a mail was given up: no known ENCRYPTION_KEY opens it');
+    deps.log.error({ mail: job.id }, 'mail dropped: no known ENCRYPTION_KEY decrypts it');
     return;
   }
   try {
     await unlessAborted(signal, deps.mailer.send(JSON.parse(plain) as Mail));
   } catch (error) {
-    deps.log.warn(
-      { mail: job.id, reason: (error as Error).message },
-      'a mail was not sent; it will be tried again',
-    );
+    deps.log.warn({ mail: job.id, reason: (error as Error).message }, 'mail not sent, retrying');
     throw error;
   }
 }
 
-const purposeOf = (id: string): string => `mail:${id}`;
+const sealPurpose = (id: string): string => `mail:${id}`;
 
-/** A server that hangs must not hold up the stop of the service; the mail is tried again after the next start. */
+/** A mail server that hangs must not delay the stop; the mail is retried after the next start. */
 async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
   let giveUp: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {

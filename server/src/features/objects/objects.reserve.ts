@@ -48,21 +48,57 @@ interface Filling {
   readonly names: readonly HeldObject[];
 }
 
-export function createReservations(db: Database, graceSeconds: number): ClosableReservations {
-  const freshMs = Math.min(freshMsMax, (graceSeconds * 1000) / 3);
-  const projects = new Map<string, Spares>();
-  const refills = new Set<Promise<void>>();
-  /** One token for all uploads of this process: their objects are new, so nobody else can hold them. */
-  const holder = newId();
-  let tidying: NodeJS.Timeout | null = null;
+export const createReservations = (db: Database, graceSeconds: number): ClosableReservations =>
+  new SpareReservations(db, graceSeconds);
 
-  /** Names count as ahead only once they are on record, and as fresh from before they were. */
-  async function record(objects: readonly HeldObject[], fillings: readonly Filling[]): Promise<void> {
-    const staleAtMs = performance.now() + freshMs;
+class SpareReservations implements ClosableReservations {
+  readonly #db: Database;
+  readonly #graceSeconds: number;
+  readonly #freshMs: number;
+  readonly #projects = new Map<string, Spares>();
+  readonly #refills = new Set<Promise<void>>();
+  /** One token for all uploads of this process: their objects are new, so nobody else can hold them. */
+  readonly #holder = newId();
+  #tidying: NodeJS.Timeout | null = null;
+
+  constructor(db: Database, graceSeconds: number) {
+    this.#db = db;
+    this.#graceSeconds = graceSeconds;
+    this.#freshMs = Math.min(freshMsMax, (graceSeconds * 1000) / 3);
+  }
+
+  async newObject(projectId: string, zone: Zone): Promise<HeldObject> {
+    const mayBeAhead = zone === zoneOfSpares;
+    const spare = mayBeAhead ? this.#takeSpare(projectId) : null;
+    if (spare) return spare;
+    const object = newObject(projectId, zone, this.#holder);
+    await this.#recordTogether({ object, projectId: mayBeAhead ? projectId : null });
+    return object;
+  }
+
+  async reserve(object: HeldObject): Promise<void> {
+    await this.#recordTogether({ object, projectId: null });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#refills);
+    for (const spares of this.#projects.values()) spares.taken = 0;
+    await this.#tidy();
+  }
+
+  readonly #recordTogether = batched<Wanted, unknown>(async (wanted) => {
+    const objects = wanted.map(({ object }) => object);
+    await this.#record(objects, this.#findFillings(wanted));
+    return objects;
+  });
+
+  /** Spares count as ahead only once they are reserved, and as fresh from before they were. */
+  async #record(objects: readonly HeldObject[], fillings: readonly Filling[]): Promise<void> {
+    const staleAtMs = performance.now() + this.#freshMs;
     for (const { spares } of fillings) spares.filling = true;
     try {
       const all = [...objects, ...fillings.flatMap(({ names }) => names)];
-      await db.query(reserveObjects(all, holder, graceSeconds));
+      await this.#db.query(reserveObjects(all, this.#holder, this.#graceSeconds));
       for (const { spares, names } of fillings)
         spares.list.push(...names.map((object) => ({ object, staleAtMs })));
     } finally {
@@ -70,95 +106,67 @@ export function createReservations(db: Database, graceSeconds: number): Closable
     }
   }
 
-  const recordTogether = batched<Wanted, unknown>(async (wanted) => {
-    const objects = wanted.map(({ object }) => object);
-    await record(objects, fillingsFor(wanted));
-    return objects;
-  });
-
-  /** Projects of which several uploads found nothing ahead want twice as much from now on. */
-  function fillingsFor(wanted: readonly Wanted[]): Filling[] {
+  /** A project of which several uploads at once found nothing ahead gets twice as many spares from now on. */
+  #findFillings(wanted: readonly Wanted[]): Filling[] {
     const fillings: Filling[] = [];
     for (const [projectId, together] of countByProject(wanted)) {
       if (together < 2) continue;
-      const spares = sparesOf(projectId);
+      const spares = this.#openSpares(projectId);
       spares.wanted = Math.min(sparesMax, Math.max(spares.wanted, together) * 2);
-      if (!spares.filling) fillings.push({ spares, names: missing(projectId, spares, holder) });
+      if (!spares.filling) fillings.push({ spares, names: missing(projectId, spares, this.#holder) });
     }
     return fillings;
   }
 
-  function sparesOf(projectId: string): Spares {
-    let spares = projects.get(projectId);
+  #openSpares(projectId: string): Spares {
+    let spares = this.#projects.get(projectId);
     if (!spares) {
       spares = { list: [], wanted: 0, taken: 0, filling: false };
-      projects.set(projectId, spares);
-      tidying ??= setInterval(tidy, tidyEveryMs).unref();
+      this.#projects.set(projectId, spares);
+      this.#tidying ??= setInterval(() => void this.#tidy(), tidyEveryMs).unref();
     }
     return spares;
   }
 
-  function takeSpare(projectId: string): HeldObject | null {
-    const spares = projects.get(projectId);
+  #takeSpare(projectId: string): HeldObject | null {
+    const spares = this.#projects.get(projectId);
     if (!spares) return null;
     const now = performance.now();
     const fresh = spares.list.findIndex(({ staleAtMs }) => staleAtMs > now);
     const [taken] = fresh < 0 ? [] : spares.list.splice(fresh, 1);
     if (!taken) return null;
     spares.taken += 1;
-    if (spares.list.length < spares.wanted / 2 && !spares.filling) refill(projectId, spares);
+    if (spares.list.length < spares.wanted / 2 && !spares.filling) this.#refill(projectId, spares);
     return taken.object;
   }
 
-  function refill(projectId: string, spares: Spares): void {
-    // Where this fails, the next who finds none asks by itself, and hears why.
-    const refilled = record([], [{ spares, names: missing(projectId, spares, holder) }]).catch(
-      () => undefined,
-    );
-    refills.add(refilled);
-    void refilled.then(() => refills.delete(refilled));
+  #refill(projectId: string, spares: Spares): void {
+    // If this fails, the next upload without a spare reserves its own object and reports the error.
+    const names = missing(projectId, spares, this.#holder);
+    const refilled = this.#record([], [{ spares, names }]).catch(() => undefined);
+    this.#refills.add(refilled);
+    void refilled.then(() => this.#refills.delete(refilled));
   }
 
-  /** Takes off the record what has gone stale, and everything of a project that has taken none since the last time. */
-  async function tidy(): Promise<void> {
+  /** Releases stale spares, and all of a project that has taken none since the last time. */
+  async #tidy(): Promise<void> {
     const now = performance.now();
     const unused: HeldObject[] = [];
-    for (const [projectId, spares] of projects) {
+    for (const [projectId, spares] of this.#projects) {
       const isIdle = spares.taken === 0;
-      const count = isIdle
-        ? spares.list.length
-        : spares.list.filter(({ staleAtMs }) => staleAtMs <= now).length;
-      for (const { object } of spares.list.splice(0, count)) unused.push(object);
+      const stale = spares.list.filter(({ staleAtMs }) => isIdle || staleAtMs <= now).length;
+      for (const { object } of spares.list.splice(0, stale)) unused.push(object);
       spares.wanted = Math.min(spares.wanted, spares.taken * 2);
       spares.taken = 0;
-      if (isIdle && !spares.filling) projects.delete(projectId);
+      if (isIdle && !spares.filling) this.#projects.delete(projectId);
     }
-    if (projects.size === 0 && tidying) {
-      clearInterval(tidying);
-      tidying = null;
+    if (this.#projects.size === 0 && this.#tidying) {
+      clearInterval(this.#tidying);
+      this.#tidying = null;
     }
     // The reaper settles what could not be released.
-    if (unused.length > 0) await db.query(releaseReserved(unused, holder)).catch(() => undefined);
+    if (unused.length > 0) await this.#db.query(releaseReserved(unused, this.#holder)).catch(() => undefined);
   }
-
-  return {
-    async newObject(projectId, zone) {
-      const mayBeAhead = zone === zoneOfSpares;
-      const spare = mayBeAhead ? takeSpare(projectId) : null;
-      if (spare) return spare;
-      const object = newObject(projectId, zone, holder);
-      await recordTogether({ object, projectId: mayBeAhead ? projectId : null });
-      return object;
-    },
-    async reserve(object) {
-      await recordTogether({ object, projectId: null });
-    },
-    async close() {
-      await Promise.all(refills);
-      for (const spares of projects.values()) spares.taken = 0;
-      await tidy();
-    },
-  };
 }
 
 function newObject(projectId: string, zone: Zone, holder: string): HeldObject {

@@ -11,7 +11,7 @@ export { otherZone } from './objects.sql.ts';
 const removalSeconds = 30;
 
 /** Keeps commits that were not answered from storing their files. */
-export async function fenceUploads({ db }: Deps, objects: readonly ObjectRef[]): Promise<void> {
+export async function fenceUploads({ db }: Pick<Deps, 'db'>, objects: readonly ObjectRef[]): Promise<void> {
   await db.query(ledger.fenceUploads(objects));
 }
 

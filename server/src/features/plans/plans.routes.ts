@@ -3,10 +3,10 @@ import { Type } from 'typebox';
 import { pinnedUserOf } from '../../contract/actor.ts';
 import { route } from '../../contract/route.ts';
 import { Listing, Page, Uuid } from '../../contract/wire.ts';
-import { planOfUser } from '../users/users.service.ts';
 import {
   changePlan,
   createPlan,
+  findPlanIdInForce,
   listProjectPlans,
   makePlanDefault,
   planNotFound,
@@ -26,6 +26,7 @@ export const planRoutes = [
       path: '/project/plans',
       summary: 'List plans',
       access: { actors: ['project', 'integration'], scope: 'plans:read' },
+      rateLimit: 'integration',
       audit: null,
       query: Page(),
       returns: { status: 200, body: Listing('plans', PlanView) },
@@ -44,6 +45,7 @@ export const planRoutes = [
       summary: 'Create a plan',
       description: 'The first plan of a project becomes its default.',
       access: { actors: ['project'] },
+      rateLimit: 'integration',
       audit: 'plan.create',
       body: NewPlan,
       returns: { status: 201, body: onePlan },
@@ -59,8 +61,9 @@ export const planRoutes = [
       method: 'GET',
       path: '/project/plans/:planId',
       summary: 'Read a plan',
-      description: 'A user or space token reads the plan that its own user is under, and no other.',
+      description: 'A user or space token can only read the plan of its own user.',
       access: { actors: ['project', 'integration', 'user', 'space'], scope: 'plans:read' },
+      rateLimit: 'integration',
       audit: null,
       params,
       returns: { status: 200, body: onePlan },
@@ -69,7 +72,7 @@ export const planRoutes = [
     async ({ deps, actor, params: { planId } }) => {
       const plan = await readPlan(deps, actor.projectId, planId);
       const pinned = pinnedUserOf(actor);
-      if (pinned !== null && (await planOfUser(deps, actor.projectId, pinned)) !== plan.id)
+      if (pinned !== null && (await findPlanIdInForce(deps, actor.projectId, pinned)) !== plan.id)
         throw planNotFound();
       return { plan: viewPlan(plan) };
     },
@@ -81,8 +84,9 @@ export const planRoutes = [
       path: '/project/plans/:planId',
       summary: 'Change a plan',
       description:
-        'Only the fields that are given change; null clears description, storageLimit and allowedMimes, and brings maxFiles and maxSpaces back to the usual bounds.',
+        'Changes only the given fields. Null clears description, storageLimit and allowedMimes, and resets maxFiles and maxSpaces to their defaults.',
       access: { actors: ['project'] },
+      rateLimit: 'integration',
       audit: 'plan.update',
       params,
       body: PlanChange,
@@ -100,8 +104,9 @@ export const planRoutes = [
       path: '/project/plans/:planId',
       summary: 'Delete a plan',
       description:
-        'When the default plan goes, the oldest remaining one becomes the default. It stays while users without a plan of their own follow it.',
+        'If the default plan is deleted, the oldest remaining plan becomes the default. The default plan cannot be deleted while users without their own plan depend on it.',
       access: { actors: ['project'] },
+      rateLimit: 'integration',
       audit: 'plan.delete',
       params,
       returns: { status: 204 },
@@ -116,6 +121,7 @@ export const planRoutes = [
       path: '/project/plans/:planId/default',
       summary: 'Make a plan the default',
       access: { actors: ['project'] },
+      rateLimit: 'integration',
       audit: 'plan.update',
       params,
       returns: { status: 200, body: onePlan },

@@ -1,17 +1,18 @@
-// Plans: exactly one default in every project that has any, at every commit.
+// Plans. A project that has plans has exactly one default plan, at every commit.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import type { PlanFacts } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import { brokenConstraint, type Queryable } from '../../platform/db/postgres.ts';
+import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
-import { lockProject } from '../projects/projects.lock.ts';
+import { lockProject } from '../locks/locks.project.ts';
 import {
   deletePlan,
   findFollower,
   findPlan,
+  findPlanInForce,
   insertPlan,
   listPlans,
   listPlansInForce,
@@ -24,7 +25,8 @@ import {
 } from './plans.sql.ts';
 import type { NewPlanInput, PlanChangeInput } from './plans.wire.ts';
 
-export const planNotFound = () => new PakhusError('NOT_FOUND', 'There is no such plan in this project');
+export const planNotFound = () =>
+  new PakhusError('NOT_FOUND', 'There is no such plan in this project: check the id');
 
 export async function listProjectPlans(deps: Deps, projectId: string, page: PageRequest) {
   const list = `plans:${projectId}`;
@@ -33,17 +35,17 @@ export async function listProjectPlans(deps: Deps, projectId: string, page: Page
     projectId,
     listPlans(projectId, afterCursor(deps, list, page.cursor), page),
   );
-  const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
-  return { plans: kept.map(factsOf), next_cursor };
+  const { rows: kept, next_cursor } = toPage(deps, list, rows, page.limit);
+  return { plans: kept.map(toPlanFacts), next_cursor };
 }
 
 export async function readPlan(deps: Deps, projectId: string, planId: string): Promise<PlanFacts> {
   const [row] = await deps.db.read<PlanRow>(findPlan(projectId, planId));
   if (!row) throw planNotFound();
-  return factsOf(row);
+  return toPlanFacts(row);
 }
 
-/** Finds the plan in force for users that name one of `planIds`, or none: then it is the default. */
+/** Resolves to a lookup by plan id; for null it finds the default plan. */
 export async function plansInForce(
   db: Queryable,
   projectId: string,
@@ -51,8 +53,18 @@ export async function plansInForce(
 ): Promise<(planId: string | null) => PlanFacts | null> {
   const named = [...new Set(planIds.filter((id) => id !== null))];
   const rows = await db.query<PlanRow>(listPlansInForce(projectId, named));
-  const plans = rows.map(factsOf);
+  const plans = rows.map(toPlanFacts);
   return (planId) => plans.find((plan) => (planId === null ? plan.isDefault : plan.id === planId)) ?? null;
+}
+
+/** The id of the plan that applies to a user, or null if the project has none. */
+export async function findPlanIdInForce(
+  deps: Deps,
+  projectId: string,
+  userId: string,
+): Promise<string | null> {
+  const [row] = await deps.db.read<{ plan_id: string | null }>(findPlanInForce(projectId, userId));
+  return row?.plan_id ?? null;
 }
 
 export async function createPlan(
@@ -61,11 +73,11 @@ export async function createPlan(
   input: NewPlanInput,
   audit: AuditStamp,
 ): Promise<PlanFacts> {
-  const values = valuesOf(emptyPlan, input);
+  const values = mergeValues(emptyPlan, input);
   return projectTransaction(deps, projectId, async (tx) => {
     await lockProject(tx, projectId);
     const [row] = await tx.query<PlanRow>(insertPlan(projectId, values));
-    const plan = factsOf(row as PlanRow);
+    const plan = toPlanFacts(row as PlanRow);
     await recordAudit(tx, audit, { resourceType: 'plan', resourceId: plan.id, metadata: { new: values } });
     return plan;
   });
@@ -82,10 +94,10 @@ export async function changePlan(
     await lockProject(tx, projectId);
     const [before] = await tx.query<PlanRow>(findPlan(projectId, planId));
     if (!before) throw planNotFound();
-    const [after] = await tx.query<PlanRow>(updatePlan(projectId, planId, valuesOf(before, input)));
+    const [after] = await tx.query<PlanRow>(updatePlan(projectId, planId, mergeValues(before, input)));
     const metadata = changeOf({ ...before }, { ...(after as PlanRow) });
     await recordAudit(tx, audit, { resourceType: 'plan', resourceId: planId, metadata });
-    return factsOf(after as PlanRow);
+    return toPlanFacts(after as PlanRow);
   });
 }
 
@@ -105,7 +117,7 @@ export async function makePlanDefault(
       resourceId: planId,
       metadata: { old: { default_plan_id: former?.id ?? null }, new: { default_plan_id: planId } },
     });
-    return factsOf(row);
+    return toPlanFacts(row);
   });
 }
 
@@ -119,7 +131,7 @@ export async function removePlan(
     await lockProject(tx, projectId);
     const [row] = await tx.query<PlanRow>(deletePlan(projectId, planId)).catch(explainUsedPlan);
     if (!row) throw planNotFound();
-    if (row.is_default && (await tx.query(findFollower(projectId))).length > 0) throw followed();
+    if (row.is_default && (await tx.query(findFollower(projectId))).length > 0) throw defaultInUse();
     await tx.query(markOldestDefault(projectId));
     await recordAudit(tx, audit, { resourceType: 'plan', resourceId: planId, metadata: { old: row } });
   });
@@ -130,10 +142,10 @@ function explainUsedPlan(error: unknown): never {
   throw new PakhusError('CONFLICT', 'Users are assigned to this plan: assign them to another one first');
 }
 
-const followed = () =>
+const defaultInUse = () =>
   new PakhusError(
     'CONFLICT',
-    'Users without a plan of their own follow this one, the default: make another plan the default first',
+    'This is the default plan, and users without their own plan depend on it: make another plan the default first',
   );
 
 const emptyPlan: PlanValues = {
@@ -146,8 +158,8 @@ const emptyPlan: PlanValues = {
   max_spaces: null,
 };
 
-/** The values in force after `input`; what it does not name stays. */
-function valuesOf(before: PlanValues, input: PlanChangeInput): PlanValues {
+/** Fields that `input` does not name keep their values. */
+function mergeValues(before: PlanValues, input: PlanChangeInput): PlanValues {
   return {
     name: input.name ?? before.name,
     description: input.description === undefined ? before.description : input.description,
@@ -162,7 +174,7 @@ function valuesOf(before: PlanValues, input: PlanChangeInput): PlanValues {
   };
 }
 
-const factsOf = (row: PlanRow): PlanFacts => ({
+const toPlanFacts = (row: PlanRow): PlanFacts => ({
   id: row.id,
   name: row.name,
   description: row.description,

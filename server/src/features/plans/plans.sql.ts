@@ -1,5 +1,5 @@
-// Statements on plans. What must be one at a time within a project takes the lock on the project's row first.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+// Statements on plans. Changes take the lock on the project's row first.
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface PlanRow {
@@ -30,9 +30,14 @@ export const listPlans = (projectId: string, after: Sql, page: PageRequest): Sql
 export const findPlan = (projectId: string, planId: string): Sql => sql`
   select ${columns} from plans where project_id = ${projectId} and id = ${planId}`;
 
-/** The given plans, and the default one whatever was given. */
+/** The given plans, and always the default one. */
 export const listPlansInForce = (projectId: string, planIds: readonly string[]): Sql => sql`
   select ${columns} from plans where project_id = ${projectId} and (id = any(${planIds}::uuid[]) or is_default)`;
+
+/** The user's own plan, or else the project's default. */
+export const findPlanInForce = (projectId: string, userId: string): Sql => sql`
+  select coalesce(u.plan_id, (select id from plans where project_id = ${projectId} and is_default)) as plan_id
+  from users u where u.project_id = ${projectId} and u.id = ${userId}`;
 
 export const insertPlan = (projectId: string, plan: PlanValues): Sql => sql`
   insert into plans (project_id, name, description, storage_limit, max_file_size, allowed_mimes, max_files, max_spaces,
@@ -50,11 +55,11 @@ export const updatePlan = (projectId: string, planId: string, plan: PlanValues):
 export const deletePlan = (projectId: string, planId: string): Sql => sql`
   delete from plans where project_id = ${projectId} and id = ${planId} returning ${columns}`;
 
-/** Who has no plan of its own follows the default one. */
+/** A user without a plan, which therefore has the default one. */
 export const findFollower = (projectId: string): Sql => sql`
   select from users where project_id = ${projectId} and plan_id is null limit 1`;
 
-/** Two steps, because the unique index on the default looks at every row as it changes. */
+/** A separate step before `markDefault`: the unique index is checked row by row. */
 export const unmarkDefault = (projectId: string): Sql => sql`
   update plans set is_default = false, updated_at = now() where project_id = ${projectId} and is_default
   returning id`;

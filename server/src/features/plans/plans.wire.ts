@@ -1,4 +1,4 @@
-// Plans as HTTP shows them.
+// HTTP shapes of plans.
 import { type Static, Type } from 'typebox';
 import { type PlanFacts, usualMax } from '../../contract/subject.ts';
 import { Bytes, Name, Named, Nullable, resourceFields } from '../../contract/wire.ts';
@@ -11,7 +11,7 @@ const AllowedMimes = Type.Array(
   }),
   {
     maxItems: 100,
-    description: 'MIME types, or type/* for a whole family; an empty list allows every type.',
+    description: 'MIME types, or type/* for all subtypes; an empty list allows every type.',
     examples: [['image/*', 'application/pdf']],
   },
 );

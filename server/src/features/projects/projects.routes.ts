@@ -62,6 +62,7 @@ export const projectRoutes = [
       path: '/admin/projects',
       summary: 'List projects',
       access,
+      rateLimit: null,
       audit: null,
       query: Page(),
       returns: { status: 200, body: Listing('projects', ProjectView) },
@@ -79,6 +80,7 @@ export const projectRoutes = [
       path: '/admin/projects',
       summary: 'Create a project with its account and first key',
       access,
+      rateLimit: null,
       audit: 'project.create',
       body: Type.Object({ name: Name, email: Email, password: Password(8) }),
       returns: { status: 201, body: projectWithKey },
@@ -96,6 +98,7 @@ export const projectRoutes = [
       path: '/admin/projects/:projectId',
       summary: 'Read a project',
       access,
+      rateLimit: null,
       audit: null,
       params,
       returns: { status: 200, body: oneProject },
@@ -112,6 +115,7 @@ export const projectRoutes = [
       path: '/admin/projects/:projectId',
       summary: 'Change name, e-mail or rate tier of a project',
       access,
+      rateLimit: null,
       audit: 'project.update',
       params,
       body: Type.Partial(
@@ -129,7 +133,7 @@ export const projectRoutes = [
     async ({ deps, params: { projectId }, body, audit }) => {
       if (changeable.every((field) => body[field] === undefined)) {
         throw invalid(422, [
-          { path: 'body', message: `give at least one of ${changeable.join(', ')}`, code: 'required' },
+          { path: 'body', message: `must have at least one of ${changeable.join(', ')}`, code: 'required' },
         ]);
       }
       return { project: viewProject(await changeProject(deps, projectId, body, audit)) };
@@ -141,8 +145,9 @@ export const projectRoutes = [
       method: 'PATCH',
       path: '/admin/projects/:projectId/status',
       summary: 'Activate or deactivate a project',
-      description: 'While a project is inactive, its keys, sessions and tokens are refused with 403.',
+      description: 'Keys, sessions and tokens of an inactive project get 403.',
       access,
+      rateLimit: null,
       audit: 'project.update',
       params,
       body: Type.Object({ active: Type.Boolean({ examples: [false] }) }),
@@ -160,8 +165,9 @@ export const projectRoutes = [
       path: '/admin/projects/:projectId/rotate-key',
       summary: 'Replace all keys of a project with one new key',
       description:
-        'The old keys, the user tokens that they minted and the space sessions that they opened are refused from the next request on. Integrations keep their keys.',
+        'The old keys, user tokens minted with them and space sessions opened with them are refused from the next request on. Integrations keep their keys.',
       access,
+      rateLimit: null,
       audit: 'api_key.create',
       params,
       returns: { status: 200, body: projectWithKey },
@@ -178,8 +184,9 @@ export const projectRoutes = [
       method: 'DELETE',
       path: '/admin/projects/:projectId',
       summary: 'Delete a project with everything in it',
-      description: 'Its audit rows stay, with a null project_id.',
+      description: 'Its audit rows are kept, with a null project_id.',
       access,
+      rateLimit: null,
       audit: 'project.delete',
       params,
       returns: { status: 204 },

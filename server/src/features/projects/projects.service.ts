@@ -1,15 +1,15 @@
-// Projects, as the admin manages them.
+// Projects, managed by the admin.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
 import { turnOfAccount } from '../../platform/passwords.ts';
 import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { dropFilesOfProject } from '../files/files.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
-import { lockProject, lockProjectWhole } from './projects.lock.ts';
+import { lockProject, lockProjectWhole } from '../locks/locks.project.ts';
 import {
   deleteProject,
   findProject,
@@ -36,7 +36,7 @@ const list = 'projects';
 
 export async function listAllProjects(deps: Deps, page: PageRequest) {
   const rows = await deps.db.read<ProjectRow>(listProjects(afterCursor(deps, list, page.cursor), page));
-  return pageOf(deps, list, rows, page.limit);
+  return toPage(deps, list, rows, page.limit);
 }
 
 export async function readProject(db: Queryable, projectId: string): Promise<ProjectRow> {
@@ -72,7 +72,7 @@ export async function changeProject(
   audit: AuditStamp,
 ): Promise<ProjectRow> {
   return deps.db.transaction(async (tx) => {
-    const before = await lockedProject(tx, projectId);
+    const before = await lockAndRead(tx, projectId);
     await tx.query(
       updateProject(projectId, {
         name: change.name ?? before.name,
@@ -95,7 +95,7 @@ export async function setProjectActive(
   audit: AuditStamp,
 ): Promise<ProjectRow> {
   return deps.db.transaction(async (tx) => {
-    const before = await lockedProject(tx, projectId);
+    const before = await lockAndRead(tx, projectId);
     await tx.query(updateProjectActive(projectId, active));
     await recordAudit(
       tx,
@@ -108,7 +108,7 @@ export async function setProjectActive(
 
 export async function rotateProjectKeys(deps: Deps, projectId: string, audit: AuditStamp): Promise<WithKey> {
   return deps.db.transaction(async (tx) => {
-    const project = await lockedProject(tx, projectId);
+    const project = await lockAndRead(tx, projectId);
     const { key, plain, ended } = await replaceProjectKeys(tx, projectId);
     const metadata = { rotated: true, old: { key_ids: ended }, new: { key_ids: [key.id] } };
     const stamp = { ...audit, projectId };
@@ -125,7 +125,7 @@ export async function rotateProjectKeys(deps: Deps, projectId: string, audit: Au
 
 export async function removeProject(deps: Deps, projectId: string, audit: AuditStamp): Promise<void> {
   const remove = async (tx: Transaction) => {
-    // Waits for uploads that are committing, and keeps new ones out, so that every object is seen.
+    // Waits for uploads that are committing and blocks new ones, so that no object is missed.
     await lockProjectWhole(tx, projectId);
     const before = await readProject(tx, projectId);
     await dropFilesOfProject(tx, projectId);
@@ -140,7 +140,7 @@ export async function removeProject(deps: Deps, projectId: string, audit: AuditS
   await deps.db.transaction(remove, 'long');
 }
 
-const notFound = () => new PakhusError('NOT_FOUND', 'There is no such project');
+const notFound = () => new PakhusError('NOT_FOUND', 'There is no such project: check the id');
 
 const about = (projectId: string, metadata: object) => ({
   resourceType: 'project',
@@ -148,7 +148,7 @@ const about = (projectId: string, metadata: object) => ({
   metadata: metadata as Record<string, unknown>,
 });
 
-async function lockedProject(tx: Transaction, projectId: string): Promise<ProjectRow> {
+async function lockAndRead(tx: Transaction, projectId: string): Promise<ProjectRow> {
   await lockProject(tx, projectId);
   return readProject(tx, projectId);
 }

@@ -1,5 +1,5 @@
-// Statements on projects and the account that each of them logs in with.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+// Statements on projects, with the account of each.
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface ProjectRow {

@@ -2,14 +2,15 @@
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Named, RateLimitMax, RateLimitWindow } from '../../contract/wire.ts';
-import { readRate, readRetention, writeRate, writeRetention } from './settings.service.ts';
+import { readRetention } from '../audit/audit.service.ts';
+import { readRate, writeRate, writeRetention } from './settings.service.ts';
 
 const access = { actors: ['admin'] } as const;
 const Retention = Named('AuditRetention', {
   retention_days: Type.Integer({
     minimum: 1,
     maximum: 3650,
-    description: 'Audit rows older than this are purged daily.',
+    description: 'A daily job purges audit rows older than this.',
     examples: [365],
   }),
 });
@@ -21,8 +22,9 @@ export const settingsRoutes = [
       id: 'settings.readAuditRetention',
       method: 'GET',
       path: '/admin/settings/audit-retention',
-      summary: 'How long audit rows are kept',
+      summary: 'Read the audit retention',
       access,
+      rateLimit: null,
       audit: null,
       returns: { status: 200, body: Retention },
       errors: [],
@@ -34,8 +36,9 @@ export const settingsRoutes = [
       id: 'settings.writeAuditRetention',
       method: 'PUT',
       path: '/admin/settings/audit-retention',
-      summary: 'Set how long audit rows are kept',
+      summary: 'Set the audit retention',
       access,
+      rateLimit: null,
       audit: 'settings.update',
       body: Retention,
       returns: { status: 200, body: Retention },
@@ -48,8 +51,9 @@ export const settingsRoutes = [
       id: 'settings.readRateLimit',
       method: 'GET',
       path: '/admin/settings/rate-limit',
-      summary: 'The rate limit of integrations that have no other',
+      summary: 'Read the default rate limit of integrations',
       access,
+      rateLimit: null,
       audit: null,
       returns: { status: 200, body: Rate },
       errors: [],
@@ -61,8 +65,9 @@ export const settingsRoutes = [
       id: 'settings.writeRateLimit',
       method: 'PUT',
       path: '/admin/settings/rate-limit',
-      summary: 'Set the rate limit of integrations that have no other',
+      summary: 'Set the default rate limit of integrations',
       access,
+      rateLimit: null,
       audit: 'settings.update',
       body: Rate,
       returns: { status: 200, body: Rate },

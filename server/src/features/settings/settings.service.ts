@@ -1,29 +1,20 @@
-// What the admin sets for the whole installation. Absent rows mean the defaults.
+// Settings of the whole installation. A missing row means the default.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { Queryable } from '../../platform/db/postgres.ts';
 import { sql } from '../../platform/db/sql.ts';
-import { recordAudit } from '../audit/audit.service.ts';
+import { type RetentionSetting, recordAudit } from '../audit/audit.service.ts';
 
 export interface RateSetting {
   readonly max: number;
   readonly window_ms: number;
 }
 
-export interface RetentionSetting {
-  readonly retention_days: number;
-}
-
-const defaultRetention: RetentionSetting = { retention_days: 365 };
-
 export const readRate = async (deps: Deps): Promise<RateSetting> =>
   (await readSetting<RateSetting>(deps.db, 'rate_limit')) ?? {
     max: deps.settings.RATE_LIMIT_MAX,
     window_ms: deps.settings.RATE_LIMIT_WINDOW_MS,
   };
-
-export const readRetention = async (db: Queryable): Promise<RetentionSetting> =>
-  (await readSetting<RetentionSetting>(db, 'audit_retention')) ?? defaultRetention;
 
 export const writeRate = (deps: Deps, value: RateSetting, audit: AuditStamp) =>
   writeSetting(deps, 'rate_limit', { max: value.max, window_ms: value.window_ms }, audit);
@@ -36,7 +27,7 @@ async function readSetting<Value>(db: Queryable, key: string): Promise<Value | n
   return row?.value ?? null;
 }
 
-/** Takes effect with the next request on every instance: the statement that authenticates reads it. */
+/** Takes effect on every instance with the next request: the statement that authenticates reads it. */
 async function writeSetting<Value extends object>(
   deps: Deps,
   key: string,
@@ -44,7 +35,7 @@ async function writeSetting<Value extends object>(
   audit: AuditStamp,
 ): Promise<Value> {
   await deps.db.transaction(async (tx) => {
-    // One after the other, also while there is no row yet: what was there before is on record.
+    // Serializes writers even if there is no row yet, so that the audit log has the right old value.
     await tx.query(sql`lock table settings in share row exclusive mode`);
     const old = await readSetting<Value>(tx, key);
     await tx.query(sql`insert into settings (key, value) values (${key}, ${JSON.stringify(value)}::jsonb)

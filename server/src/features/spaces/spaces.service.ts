@@ -1,4 +1,4 @@
-// Spaces: parts of a user's storage, each with a login of its own and at most one live session.
+// Spaces: parts of a user's storage, each with its own login and at most one live session.
 import {
   grantOf,
   type IntegrationActor,
@@ -8,15 +8,15 @@ import {
 } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { spaceNotFound, tooMany } from '../../contract/refusals.ts';
 import { isWithin, type Scope, withoutRepeats } from '../../contract/scope.ts';
 import { usualMax } from '../../contract/subject.ts';
-import { countUse } from '../../contract/too-many.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
+import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
+import { countUse } from '../../platform/limits/count-use.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
 import { turnOfSpaces } from '../../platform/passwords.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
@@ -52,7 +52,7 @@ export async function listUserSpaces(deps: Deps, projectId: string, userId: stri
     projectId,
     listSpaces(projectId, userId, afterCursor(deps, list, page.cursor), page),
   );
-  return pageOf(deps, list, rows, page.limit);
+  return toPage(deps, list, rows, page.limit);
 }
 
 export async function readSpace(
@@ -76,7 +76,7 @@ export async function createSpace(
   const scopes = withoutRepeats(input.scopes ?? []);
   refuseExcessScopes(actor, scopes);
   const values = { name: input.name, scopes, limit_bytes: input.limit_bytes ?? null, active: true };
-  const password = input.password === undefined ? null : await hashedFor(deps, actor, input.password);
+  const password = input.password === undefined ? null : await hashWithScopes(deps, actor, input.password);
   return projectTransaction(deps, actor.projectId, async (tx) => {
     await lockOwner(tx, actor.projectId, userId);
     await refuseTooMany(tx, actor.projectId, userId);
@@ -88,7 +88,7 @@ export async function createSpace(
   });
 }
 
-/** After the owner is locked: of spaces that are made at once, each counts those before it. */
+/** Call with the owner locked, so that concurrent creations are counted one after the other. */
 async function refuseTooMany(tx: Transaction, projectId: string, userId: string): Promise<void> {
   const [counted] = await tx.query<{ spaces: number; max: number | null }>(countSpaces(projectId, userId));
   const max = counted?.max ?? usualMax.spaces;
@@ -105,8 +105,8 @@ export async function changeSpace(
 ): Promise<SpaceRow> {
   if (input.scopes) refuseExcessScopes(actor, input.scopes);
   return projectTransaction(deps, actor.projectId, async (tx) => {
-    const before = await lockedSpace(tx, actor.projectId, userId, spaceId);
-    // Whoever could take scopes away that it lacks could set a password meanwhile, and wait for them to come back.
+    const before = await lockAndRead(tx, actor.projectId, userId, spaceId);
+    // Otherwise a caller could remove scopes it lacks, set a password, and wait until the owner adds them again.
     if (input.scopes) refuseExcessScopes(actor, before.scopes);
     const values = {
       name: input.name ?? before.name,
@@ -123,7 +123,7 @@ export async function changeSpace(
   });
 }
 
-/** Whoever set the password may know it still: with it, nobody gets more than they held then. */
+/** Whoever set the password may still know it, and must not gain scopes that they did not hold then. */
 function passwordCovers(before: LockedSpaceRow, scopes: readonly Scope[]): boolean {
   if (!before.has_password) return true;
   const held = before.password_scopes ?? [];
@@ -131,7 +131,7 @@ function passwordCovers(before: LockedSpaceRow, scopes: readonly Scope[]): boole
   return held.includes('*') || added.every((scope) => held.includes(scope));
 }
 
-async function hashedFor(deps: Deps, actor: Manager, password: string): Promise<SetPassword> {
+async function hashWithScopes(deps: Deps, actor: Manager, password: string): Promise<SetPassword> {
   const grant = grantOf(actor);
   return {
     hash: await deps.passwords.hash(turnOfSpaces(actor.projectId), password),
@@ -139,7 +139,7 @@ async function hashedFor(deps: Deps, actor: Manager, password: string): Promise<
   };
 }
 
-/** Its files stay, at the owner's level: nothing is lost, and the owner's usage does not change. */
+/** Its files move to the owner's level; the owner's usage does not change. */
 export async function removeSpace(
   deps: Deps,
   projectId: string,
@@ -149,14 +149,14 @@ export async function removeSpace(
 ): Promise<void> {
   await projectTransaction(deps, projectId, async (tx) => {
     await lockOwner(tx, projectId, userId);
-    const space = await lockedSpace(tx, projectId, userId, spaceId);
+    const space = await lockAndRead(tx, projectId, userId, spaceId);
     await tx.query(moveFilesToOwner(projectId, spaceId));
     await tx.query(deleteSpace(projectId, spaceId));
     await recordAudit(tx, audit, about(space, { old: { external_id: space.external_id, name: space.name } }));
   });
 }
 
-/** Whoever sets it can log in with it, and so must hold all that the space may do. */
+/** The caller must hold all scopes of the space, since it could log in with the password. */
 export async function setSpacePassword(
   deps: Deps,
   actor: Manager,
@@ -166,9 +166,9 @@ export async function setSpacePassword(
   audit: AuditStamp,
 ): Promise<void> {
   const { projectId } = actor;
-  const password = await hashedFor(deps, actor, plain);
+  const password = await hashWithScopes(deps, actor, plain);
   const { external_id } = await projectTransaction(deps, projectId, async (tx) => {
-    const space = await lockedSpace(tx, projectId, userId, spaceId);
+    const space = await lockAndRead(tx, projectId, userId, spaceId);
     refuseExcessScopes(actor, space.scopes);
     await tx.query(updateSpacePassword(projectId, spaceId, password));
     await recordAudit(tx, audit, about(space, {}));
@@ -185,7 +185,10 @@ export async function logIntoSpace(
 ) {
   const { space, hash } = await proveSpacePassword(deps, actor.projectId, input, audit);
   if (!space.active || !space.user_active) {
-    throw new PakhusError('FORBIDDEN', 'The space or its owner is not active: ask the owner to activate it');
+    throw new PakhusError(
+      'FORBIDDEN',
+      'The space or its owner is not active: ask the project to activate it',
+    );
   }
   const { token, jti, expiresAtMs } = deps.tokens.sign({
     sub: space.id,
@@ -214,7 +217,7 @@ export async function logIntoSpace(
 
 const loginFailures = (projectId: string, externalId: string): string => `space:${projectId}:${externalId}`;
 
-/** Failures are counted for a name that does not exist as well: both must look alike. */
+/** Failures also count for an external id that does not exist: both cases must look the same. */
 async function proveSpacePassword(
   deps: Deps,
   projectId: string,
@@ -222,7 +225,7 @@ async function proveSpacePassword(
   audit: AuditStamp,
 ) {
   const failures = loginFailures(projectId, input.external_id);
-  // Before it is counted: an attempt that the database could not answer is no failure.
+  // Read first: if the database is down, the attempt must not count as a failure.
   const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
   const hash = space?.password_hash ?? null;
   const right = await deps.passwords.verify(turnOfSpaces(projectId), input.password, hash, () =>
@@ -250,14 +253,14 @@ export async function revokeSpaceToken(
   const { projectId } = actor;
   await projectTransaction(deps, projectId, async (tx) => {
     const [ended] = await tx.query<{ user_id: string }>(endSpaceSession(projectId, jti, pinnedUserOf(actor)));
-    // Of a session that is not there nothing was ended, and nothing is said to have been.
+    // No audit row if there was no such session.
     if (ended)
       await recordAudit(tx, audit, { resourceType: 'token', resourceId: jti, userId: ended.user_id });
   });
 }
 
 const wrongCredentials = () =>
-  new PakhusError('UNAUTHORIZED', 'The external id or the password of the space is wrong');
+  new PakhusError('UNAUTHORIZED', 'The external id or the password of the space is wrong: check both');
 
 function refuseExcessScopes(actor: Manager, scopes: readonly Scope[]): void {
   const excess = scopes.filter((scope) => !isWithin([scope], grantOf(actor)));
@@ -267,7 +270,7 @@ function refuseExcessScopes(actor: Manager, scopes: readonly Scope[]): void {
   });
 }
 
-async function lockedSpace(
+async function lockAndRead(
   tx: Transaction,
   projectId: string,
   userId: string,
@@ -280,9 +283,13 @@ async function lockedSpace(
 
 function explainConflict(error: unknown): never {
   if (brokenConstraint(error) !== 'spaces_external_id_unique') throw error;
-  throw new PakhusError('CONFLICT', 'A space with this external id exists already in this project', {
-    details: { field: 'external_id' },
-  });
+  throw new PakhusError(
+    'CONFLICT',
+    'A space with this external id exists already in this project: choose another external id',
+    {
+      details: { field: 'external_id' },
+    },
+  );
 }
 
 const about = (space: SpaceRow, metadata: object) => ({

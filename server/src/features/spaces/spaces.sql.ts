@@ -1,6 +1,7 @@
 // Statements on spaces.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+
 import type { Scope } from '../../contract/scope.ts';
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface SpaceRow {
@@ -18,7 +19,7 @@ export interface SpaceRow {
 }
 
 export interface LockedSpaceRow extends SpaceRow {
-  /** What whoever set the password held then: scopes, or `*` for all. Null without a password. */
+  /** The scopes of whoever set the password, at that time; `*` for all. Null without a password. */
   readonly password_scopes: (Scope | '*')[] | null;
 }
 
@@ -29,7 +30,7 @@ export interface SpaceLoginRow extends SpaceRow {
 
 export type SpaceValues = Pick<SpaceRow, 'name' | 'scopes' | 'limit_bytes' | 'active'>;
 
-/** A password as it is kept, with the scopes that whoever set it held. */
+/** The hash of a password, and the scopes of whoever set it. */
 export interface SetPassword {
   readonly hash: string;
   readonly scopes: readonly (Scope | '*')[];
@@ -76,7 +77,7 @@ export const insertSpace = (
     ${password?.hash ?? null}, ${password?.scopes ?? null})
   returning ${columns}`;
 
-/** An inactive space has no live session, nor has one whose password ends with this change. */
+/** Ends the session if the space becomes inactive or loses its password. */
 export const updateSpace = (
   projectId: string,
   spaceId: string,
@@ -95,17 +96,17 @@ export const updateSpacePassword = (projectId: string, spaceId: string, password
     updated_at = now()
   where project_id = ${projectId} and id = ${spaceId}`;
 
-/** Fails where the password was changed, or the space switched off, since it was proved. */
+/** No row if the password changed or the space became inactive since the password was verified. */
 export const updateSpaceSession = (
   projectId: string,
   spaceId: string,
   jti: string,
-  provedHash: string,
+  verifiedHash: string,
 ): Sql => sql`
   update spaces set session_jti = ${jti}
-  where project_id = ${projectId} and id = ${spaceId} and active and password_hash = ${provedHash} returning id`;
+  where project_id = ${projectId} and id = ${spaceId} and active and password_hash = ${verifiedHash} returning id`;
 
-/** Of that user only, where one is named. */
+/** If `userId` is given, only for spaces of that user. */
 export const endSpaceSession = (projectId: string, jti: string, userId: string | null): Sql => sql`
   update spaces set session_jti = null
   where project_id = ${projectId} and session_jti = ${jti} and user_id = coalesce(${userId}::uuid, user_id)

@@ -1,4 +1,4 @@
-// Spaces as HTTP shows them. The password goes in and never comes out.
+// HTTP shapes of spaces. The password is write-only.
 import { type Static, Type } from 'typebox';
 import { ScopeList } from '../../contract/scope.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../contract/wire.ts';
 import type { SpaceRow } from './spaces.sql.ts';
 
-const LimitBytes = Nullable(Bytes("A limit inside the owner's quota; null for none of its own."));
+const LimitBytes = Nullable(Bytes("A limit within the owner's quota; null for none."));
 export const SpacePassword = Password(4);
 
 export const SpaceView = Named('Space', {
@@ -23,10 +23,10 @@ export const SpaceView = Named('Space', {
   name: Name,
   scopes: ScopeList,
   limit_bytes: LimitBytes,
-  used_bytes: Bytes('What is stored in the space now.'),
+  used_bytes: Bytes('Bytes stored in the space now.'),
   active: Type.Boolean({ examples: [true] }),
   has_password: Type.Boolean({
-    description: 'Whether the space can log in. Set a password with `PUT …/credentials` where it is false.',
+    description: 'Whether the space can log in. If false, set a password with `PUT …/credentials`.',
     examples: [true],
   }),
 });

@@ -1,5 +1,4 @@
-// Brings what was counted into the database: in every process, every few seconds, before a read of the numbers,
-// and on stop.
+// Folds counts into the database: in every process every few seconds, before statistics are read, and on stop.
 import type { Deps } from '../../contract/deps.ts';
 import type { Batch } from '../../platform/counters/counters.ts';
 import type { Database } from '../../platform/db/postgres.ts';
@@ -7,20 +6,21 @@ import type { Logger } from '../../platform/log.ts';
 import { applyBatch, deleteEmptyTotals, findInstallation, foldDeltas, lockFolding } from './stats.sql.ts';
 
 export interface Folding {
-  /** Brings in what this process has counted so far. */
+  /** Writes the counts of this process so far. */
   fold(): Promise<void>;
-  /** The last fold. */
+  /** Folds once more, and stops. */
   stop(): Promise<void>;
 }
 
 const everyMs = 5_000;
-/** Large, because every fold begins at the front of the table, among what the ones before it have left there. */
+/** Large, because every fold scans the dead rows that earlier folds left at the start of the table. */
 const deltasMax = 1_000_000;
 
 export function startFolding({ db, counters, log }: Pick<Deps, 'db' | 'counters' | 'log'>): Folding {
   const apply = (batch: Batch) => db.query(applyBatch(batch), 'background').then(() => undefined);
-  const fold = shared(() => counters.drain(apply));
-  const complain = (error: unknown) => log.warn({ err: error }, 'counts wait for the database');
+  const fold = shareNextRun(() => counters.drain(apply));
+  const complain = (error: unknown) =>
+    log.warn({ err: error }, 'could not write counts to the database, retrying');
   const tick = async () => {
     await fold().catch(complain);
     await foldAllTotals(db).catch(complain);
@@ -35,7 +35,7 @@ export function startFolding({ db, counters, log }: Pick<Deps, 'db' | 'counters'
       clearInterval(timer);
       await ticking;
       await counters.close(apply).catch((error: unknown) => {
-        log.error({ err: error }, 'counts were lost: the database is away');
+        log.error({ err: error }, 'counts lost: the database is unavailable');
       });
     },
   };
@@ -45,7 +45,7 @@ async function foldAllTotals(db: Database): Promise<void> {
   while ((await foldTotals(db)) === deltasMax);
 }
 
-/** One instance at a time. Resolves to how many deltas went into the totals. */
+/** One instance at a time. Resolves to the number of deltas folded. */
 export async function foldTotals(db: Database): Promise<number> {
   return db.transaction(async (tx) => {
     const [lock] = await tx.query<{ mine: boolean }>(lockFolding);
@@ -56,8 +56,8 @@ export async function foldTotals(db: Database): Promise<number> {
   }, 'long');
 }
 
-/** Callers that come while one runs wait for the next one, and share it: it begins after all of them. */
-function shared(work: () => Promise<void>): () => Promise<void> {
+/** Callers during a run share the next one, which starts after all of them have called. */
+function shareNextRun(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
   const start = (): Promise<void> => {
@@ -74,9 +74,13 @@ function shared(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Under which name this database counts in Redis. A copy of it is another one. */
-export async function installationOf(db: Database, log: Logger): Promise<string> {
+/** Identifies this database among others that use the same Redis; a copy of it has another id. */
+export async function readInstallationId(db: Database, log: Logger): Promise<string> {
   const [row] = await db.query<{ installation: string | null }>(findInstallation);
-  if (!row?.installation) log.warn({}, 'the installation has no id: its counts may mix with those of others');
+  if (!row?.installation)
+    log.warn(
+      {},
+      'the installation has no id: its counts may mix with those of other installations on this Redis',
+    );
   return row?.installation ?? 'unknown';
 }

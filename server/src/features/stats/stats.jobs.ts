@@ -1,4 +1,4 @@
-// The daily purge of numbers that nothing shows any more.
+// The daily purge of statistics that are no longer shown.
 import { periodic } from '../../contract/job.ts';
 import { purgeStats } from './stats.service.ts';
 
@@ -7,6 +7,6 @@ export const statsPurge = periodic({
   everySeconds: () => 86_400,
   async run(deps, signal) {
     const purged = await purgeStats(deps, signal);
-    if (purged > 0) deps.log.info({ purged }, 'old days of users and spaces purged');
+    if (purged > 0) deps.log.info({ purged }, 'purged old daily statistics of users and spaces');
   },
 });

@@ -1,5 +1,4 @@
-// What operators watch beside the process itself: the queue, the reaper and the connections. Nothing of it names
-// a tenant.
+// Gauges for operators: queue, reaper and connections. No label names a tenant.
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { readReaperBacklog } from '../objects/objects.service.ts';

@@ -1,14 +1,14 @@
-// Reading the numbers. Every read first brings in what this process has counted; what other instances have
-// counted follows within seconds, and at once where they share a Redis.
+// Reads statistics. Every read first folds the counts of this process; those of other instances follow within seconds, or
+// at once if they share a Redis.
 import type { TenantActor } from '../../contract/actor.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
 import { userNotFound } from '../../contract/refusals.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { counterNames, nothingCounted } from '../../platform/counters/counters.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import type { Database } from '../../platform/db/postgres.ts';
-import { snapshotOf } from '../users/users.wire.ts';
-import { dayOf } from './stats.count.ts';
+import { dayOf } from '../traffic/traffic.count.ts';
+import { buildSnapshot } from '../users/users.wire.ts';
 import {
   type CounterRow,
   countOverQuota,
@@ -30,8 +30,8 @@ import {
 } from './stats.sql.ts';
 import type { CountersShown } from './stats.wire.ts';
 
-/** A database that cannot take counts cannot be read either: the read itself will say so. */
-const bringIn = (deps: Deps): Promise<void> => deps.foldCounts().catch(() => undefined);
+/** Ignores failures: if the database is down, the read itself fails. */
+const foldFirst = (deps: Deps): Promise<void> => deps.foldCounts().catch(() => undefined);
 
 const today = (deps: Deps): string => dayOf(deps.clock());
 
@@ -40,11 +40,11 @@ export async function readOverview(deps: Deps, projectId: string) {
     readDays(deps, projectId, projectId),
     readStorage(deps, projectId),
   ]);
-  return { today: countersOf(days.at(-1) ?? nothingCounted), last_30_days: sumOf(days), storage };
+  return { today: toCounters(days.at(-1) ?? nothingCounted), last_30_days: sumDays(days), storage };
 }
 
 export async function readDays(deps: Deps, projectId: string, subjectId: string): Promise<DayRow[]> {
-  await bringIn(deps);
+  await foldFirst(deps);
   return deps.db.read<DayRow>(listDays(projectId, subjectId, today(deps)));
 }
 
@@ -53,10 +53,10 @@ export async function readStorage({ db }: Deps, projectId: string) {
     db.read<TotalRow>(listTotals(projectId)),
     db.read<{ users: number }>(countOverQuota(projectId)),
   ]);
-  return { ...storageOf(totals), over_quota_users: over?.users ?? 0 };
+  return { ...toStorage(totals), over_quota_users: over?.users ?? 0 };
 }
 
-/** Entries of each distribution. */
+/** Entries per distribution. */
 const valuesMax = 1_000;
 
 export async function readDistribution({ db }: Deps, projectId: string) {
@@ -74,7 +74,7 @@ export async function readDistribution({ db }: Deps, projectId: string) {
   };
 }
 
-/** A space token sees its space, and nothing of what its owner has beside it. */
+/** A space token sees the figures of its space only. */
 export async function readUserStats(deps: Deps, actor: TenantActor, user: Subject) {
   const { projectId } = actor;
   const subjectId = actor.kind === 'space' ? actor.spaceId : user.id;
@@ -89,43 +89,43 @@ export async function readUserStats(deps: Deps, actor: TenantActor, user: Subjec
     user_id: user.id,
     files: usage.files,
     bytes: usage.bytes,
-    storage: snapshotOf({ usedBytes: usage.bytes, plan }),
-    last_30_days: sumOf(days),
+    storage: buildSnapshot({ usedBytes: usage.bytes, plan }),
+    last_30_days: sumDays(days),
   };
 }
 
 export async function readInstallation(deps: Deps) {
-  await bringIn(deps);
+  await foldFirst(deps);
   const [[month], totals, [counted]] = await Promise.all([
     deps.db.read<CounterRow>(sumOfInstallation(today(deps))),
     deps.db.read<TotalRow>(listInstallationTotals),
     deps.db.read<{ projects: number }>(countProjects),
   ]);
   return {
-    last_30_days: countersOf(month ?? nothingCounted),
-    storage: storageOf(totals),
+    last_30_days: toCounters(month ?? nothingCounted),
+    storage: toStorage(totals),
     projects: counted?.projects ?? 0,
-    jobs: jobsOf(totals),
+    jobs: toJobCounts(totals),
   };
 }
 
 export async function readProjectStats(deps: Deps, page: PageRequest) {
-  await bringIn(deps);
+  await foldFirst(deps);
   const list = 'stats.projects';
   const after = afterCursor(deps, list, page.cursor);
   const rows = await deps.db.read<ProjectStatsRow>(listProjectStats(after, page, today(deps)));
-  const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
+  const { rows: kept, next_cursor } = toPage(deps, list, rows, page.limit);
   return { projects: kept.map(({ created_at: _, ...shown }) => shown), next_cursor };
 }
 
-/** Image jobs by status, of the whole installation. */
+/** Image jobs of the whole installation by status. */
 export async function readJobCounts(db: Database) {
-  return jobsOf(await db.read<TotalRow>(listInstallationTotals));
+  return toJobCounts(await db.read<TotalRow>(listInstallationTotals));
 }
 
 const purgeRows = 5_000;
 
-/** Resolves to how many days of users and spaces went. */
+/** Resolves to the number of deleted rows. */
 export async function purgeStats({ db, clock }: Deps, signal: AbortSignal): Promise<number> {
   await db.query(deleteOldBatches);
   let purged = 0;
@@ -137,7 +137,7 @@ export async function purgeStats({ db, clock }: Deps, signal: AbortSignal): Prom
   return purged;
 }
 
-const countersOf = (row: CounterRow): CountersShown => ({
+const toCounters = (row: CounterRow): CountersShown => ({
   requests: row.requests,
   errors: row.errors,
   uploads: row.uploads,
@@ -146,7 +146,7 @@ const countersOf = (row: CounterRow): CountersShown => ({
   bytes_in: row.bytes_in,
 });
 
-function sumOf(days: readonly DayRow[]): CountersShown {
+function sumDays(days: readonly DayRow[]): CountersShown {
   const sum = { ...nothingCounted };
   for (const day of days) for (const name of counterNames) sum[name] += day[name];
   return sum;
@@ -154,13 +154,13 @@ function sumOf(days: readonly DayRow[]): CountersShown {
 
 const nothing = { count: 0, bytes: 0 };
 
-function storageOf(totals: readonly TotalRow[]) {
+function toStorage(totals: readonly TotalRow[]) {
   const find = (dimension: string, value: string) =>
     totals.find((total) => total.dimension === dimension && total.value === value) ?? nothing;
-  const amountOf = ({ count, bytes }: { count: number; bytes: number }) => ({ files: count, bytes });
+  const toAmount = ({ count, bytes }: { count: number; bytes: number }) => ({ files: count, bytes });
   const shown = {
-    public: amountOf(find('visibility', 'public')),
-    private: amountOf(find('visibility', 'private')),
+    public: toAmount(find('visibility', 'public')),
+    private: toAmount(find('visibility', 'private')),
   };
   return {
     users: find('users', '').count,
@@ -170,7 +170,7 @@ function storageOf(totals: readonly TotalRow[]) {
   };
 }
 
-function jobsOf(totals: readonly TotalRow[]) {
+function toJobCounts(totals: readonly TotalRow[]) {
   const count = (status: string) =>
     totals.find(({ dimension, value }) => dimension === 'jobs' && value === status)?.count ?? 0;
   return {

@@ -1,7 +1,8 @@
-// Statements on the numbers. None of them looks at files, and none at users but for those near their limit:
-// how much there is of everything is kept in totals and in deltas that are not in the totals yet.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+// Statements on statistics. They never scan files, and users only near their limits: counts are kept as totals, plus deltas
+// that are not folded into the totals yet.
+
 import type { Batch, CounterName } from '../../platform/counters/counters.ts';
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export type CounterRow = Readonly<Record<CounterName, number>>;
@@ -17,7 +18,7 @@ export interface TotalRow {
   readonly bytes: number;
 }
 
-/** Adds a batch to the days, unless it was added before. What counts for a project that is gone is dropped. */
+/** Adds a batch to the daily counts, unless it was added before. Counts of deleted projects are dropped. */
 export const applyBatch = ({ id, rows }: Batch): Sql => sql`
   with fresh as (insert into folded_batches (id) values (${id}) on conflict do nothing returning id)
   insert into daily_stats as s
@@ -32,10 +33,10 @@ export const applyBatch = ({ id, rows }: Batch): Sql => sql`
     downloads = s.downloads + excluded.downloads, deletes = s.deletes + excluded.deletes,
     bytes_in = s.bytes_in + excluded.bytes_in`;
 
-/** Held to the end of the transaction; false while another instance folds. */
+/** Held until the transaction ends; false while another instance folds. */
 export const lockFolding: Sql = sql`select pg_try_advisory_xact_lock(7075110) as mine`;
 
-/** Moves deltas into the totals, in one statement: no reader sees one twice or not at all. */
+/** Moves deltas into the totals in one statement, so that every reader sees each delta exactly once. */
 export const foldDeltas = (rowsMax: number): Sql => sql`
   with taken as (
     delete from stat_deltas where ctid = any(array(select ctid from stat_deltas limit ${rowsMax} for update skip locked))
@@ -54,14 +55,14 @@ const sums = sql`coalesce(sum(requests), 0)::bigint as requests, coalesce(sum(er
   coalesce(sum(uploads), 0)::bigint as uploads, coalesce(sum(downloads), 0)::bigint as downloads,
   coalesce(sum(deletes), 0)::bigint as deletes, coalesce(sum(bytes_in), 0)::bigint as bytes_in`;
 
-/** The month that ends with `today`, a row a day, none left out. */
+/** The 30 days up to `today`, one row each, without gaps. */
 export const listDays = (projectId: string, subjectId: string, today: string): Sql => sql`
   select to_char(d, 'YYYY-MM-DD') as date, ${sums}
   from (select ${today}::date - 29 + n as d from generate_series(0, 29) n) days
   left join daily_stats s on s.project_id = ${projectId} and s.subject_id = ${subjectId} and s.day = d
   group by d order by d`;
 
-/** Of every project, for the admin. */
+/** All projects, for the admin. */
 export const sumOfInstallation = (today: string): Sql => sql`
   select ${sums} from daily_stats
   where subject_id = project_id and day between ${today}::date - 29 and ${today}::date`;
@@ -75,7 +76,7 @@ export const listTotals = (projectId: string): Sql => sql`
       where project_id = ${projectId} and dimension in ('users', 'visibility')) known
   group by dimension, value`;
 
-/** Of every project, for the admin. */
+/** All projects, for the admin. */
 export const listInstallationTotals: Sql = sql`
   select dimension, value, sum(count)::bigint as count, sum(bytes)::bigint as bytes from (
     select dimension, value, count, bytes from stat_totals where dimension in ('users', 'visibility', 'jobs')
@@ -84,8 +85,8 @@ export const listInstallationTotals: Sql = sql`
   group by dimension, value`;
 
 /**
- * The values of a dimension that most files have. Tenants choose these words, and may choose a new one for every
- * file: the largest of the totals are taken from their index, and made exact by what is not in them yet.
+ * The most frequent values of a dimension. Tenants choose these values, maybe a new one for every file: so the largest
+ * totals come from an index, corrected by the deltas.
  */
 export const listLargest = (
   projectId: string,
@@ -104,8 +105,8 @@ export const listLargest = (
   group by value having sum(count) > 0 order by 2 desc, 1 limit ${rowsMax}`;
 
 /**
- * Users above what their plan allows. One range of an index for every plan: whoever stands there is over the
- * limit, or within a sixteenth of a doubling of it. One bucket of margin is for the rounding of logarithms.
+ * Users over their limit, by one index range per plan: users in that range are over the limit or within a sixteenth of a
+ * doubling of it. One extra bucket allows for the rounding of logarithms.
  */
 export const countOverQuota = (projectId: string): Sql => sql`
   select coalesce(sum(found.users), 0)::bigint as users
@@ -146,7 +147,7 @@ export interface ProjectStatsRow {
   readonly created_at: string;
 }
 
-/** A page of projects, each with its totals and the requests of its month. */
+/** A page of projects, each with its totals and the requests of the last 30 days. */
 export const listProjectStats = (after: Sql, page: PageRequest, today: string): Sql => sql`
   with page as (${newestFirst(sql`select id, name, active, created_at from projects where true${after}`, page)})
   select page.id, page.name, page.active, page.created_at, coalesce(total.users, 0)::bigint as users,
@@ -166,13 +167,13 @@ export const listProjectStats = (after: Sql, page: PageRequest, today: string): 
       and day between ${today}::date - 29 and ${today}::date) traffic
   order by page.created_at desc, page.id desc`;
 
-/** Days of users and spaces that nothing shows any more; those of projects stay. */
+/** Old days of users and spaces; those of projects are kept. */
 export const deleteOldDays = (today: string, rowsMax: number): Sql => sql`
   delete from daily_stats where ctid = any(array(
     select ctid from daily_stats where subject_id <> project_id and day < ${today}::date - 31 limit ${rowsMax}))
   returning day`;
 
-/** Nobody folds a batch this late. */
+/** No batch is folded this late. */
 export const deleteOldBatches: Sql = sql`delete from folded_batches where folded_at < now() - interval '7 days'`;
 
 export const findInstallation: Sql = sql`

@@ -1,14 +1,14 @@
-// The numbers as HTTP shows them.
+// HTTP shapes of statistics.
 import { type Static, Type } from 'typebox';
 import { Bytes, Count, Listing, Named, Nullable, Uuid } from '../../contract/wire.ts';
 import { StorageSnapshot } from '../users/users.wire.ts';
 
 const counterFields = {
-  requests: Count('Requests whose credential was accepted.'),
-  errors: Count('Of these, the ones answered with 400 or more.'),
+  requests: Count('Requests with a valid credential.'),
+  errors: Count('Those of them with a status of 400 or more.'),
   uploads: Count('Files and images stored.'),
-  downloads: Count('Reads of a file that handed out its URL.'),
-  deletes: Count('Files deleted one by one.'),
+  downloads: Count('Detail reads of a file, which return its URL.'),
+  deletes: Count('Files deleted individually.'),
   bytes_in: Bytes('Bytes of the files and images stored.'),
 };
 
@@ -60,16 +60,16 @@ export const RequestStats = Named('RequestStats', {
     {
       minItems: 30,
       maxItems: 30,
-      // Of a list of a fixed length, generators make a type with thirty places.
+      // Code generators would make a tuple of thirty elements.
       'x-shown': { minItems: undefined, maxItems: undefined },
-      description: 'Thirty of them, oldest first, today last, none left out.',
+      description: '30 days, oldest first, today last, without gaps.',
     },
   ),
 });
 
 export const UserStats = Named('UserStats', {
   user_id: Uuid,
-  files: Count('Files of the user, or of the space whose token asks.'),
+  files: Count('Files of the user, or of the space for a space token.'),
   bytes: Bytes('Their size at upload.'),
   storage: StorageSnapshot,
   last_30_days: CountersView,
@@ -80,8 +80,8 @@ export const InstallationStats = Named('InstallationStats', {
   storage: Type.Object(amountFields),
   projects: Count('Projects, active or not.'),
   jobs: Type.Object({
-    pending: Count('Image jobs that wait.'),
-    processing: Count('Image jobs under way.'),
+    pending: Count('Pending image jobs.'),
+    processing: Count('Image jobs in progress.'),
     done: Count('Image jobs that succeeded, of files that still exist.'),
     failed: Count('Image jobs that failed for good, of files that still exist.'),
   }),

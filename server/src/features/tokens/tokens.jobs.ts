@@ -1,4 +1,4 @@
-// Forgets sessions and revocations that have expired by themselves.
+// Deletes expired sessions and revocations.
 import { periodic } from '../../contract/job.ts';
 import { sql } from '../../platform/db/sql.ts';
 

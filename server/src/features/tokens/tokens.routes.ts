@@ -15,8 +15,9 @@ export const tokenRoutes = [
       path: '/project/users/:user/tokens',
       summary: 'Mint a token for one user',
       description:
-        "Without scopes the token gets all of the caller's. Scopes beyond the caller's are refused. A token that an API key minted ends with that key, when it is deleted or rotated.",
+        'Without `scopes`, the token gets all scopes of the caller. Scopes that the caller lacks are refused. A token minted with an API key ends when that key is deleted or rotated.',
       access,
+      rateLimit: 'integration',
       audit: 'token.mint',
       body: Type.Object({ scopes: Type.Optional(ScopeList) }),
       returns: {
@@ -40,6 +41,7 @@ export const tokenRoutes = [
       path: '/project/users/:user/tokens/revoke',
       summary: 'Revoke a token of one user',
       access,
+      rateLimit: 'integration',
       audit: 'token.revoke',
       body: Type.Object({ jti: Uuid }),
       returns: { status: 204 },

@@ -1,16 +1,16 @@
-// Delegated user tokens: minted within the scopes of whoever mints, revoked for good.
+// User tokens: minted with a subset of the caller's scopes, revoked for good.
 import { grantOf, type IntegrationActor, type ProjectActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { projectTransaction } from '../../contract/project-work.ts';
 import { isWithin, listScopes, type Scope, withoutRepeats } from '../../contract/scope.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { projectTransaction } from '../../platform/db/project-work.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 
-/** A revocation outlives every token that could exist: the longest life that can be configured. */
+/** Longer than the longest lifetime that can be configured for a token. */
 const revocationLife = '366 days';
 
 export async function mintUserToken(
@@ -26,13 +26,9 @@ export async function mintUserToken(
   const scopes = wanted ? withoutRepeats(wanted) : listScopes(grant);
   if (!isWithin(scopes, grant)) {
     const excess = scopes.filter((scope) => !isWithin([scope], grant));
-    throw new PakhusError(
-      'FORBIDDEN',
-      `A token cannot have scopes that its maker lacks: ${excess.join(', ')}`,
-      {
-        details: { excess_scopes: excess },
-      },
-    );
+    throw new PakhusError('FORBIDDEN', `You can only grant scopes you hold; missing: ${excess.join(', ')}`, {
+      details: { excess_scopes: excess },
+    });
   }
   const { token, jti, expiresAtMs } = deps.tokens.sign({
     sub: user.id,
@@ -55,7 +51,7 @@ export async function mintUserToken(
   return { token, jti, user_id: user.id, scopes, expires_at: expiresAt };
 }
 
-/** Bound to the user: a jti of someone else's token stays as valid as it was. */
+/** Only for this user: another user's token with that jti stays valid. */
 export async function revokeUserToken(
   deps: Deps,
   projectId: string,

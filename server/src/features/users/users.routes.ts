@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { ExternalId, Listing, Nullable, Page, Uuid } from '../../contract/wire.ts';
 import { assignPlan, createUser, listProjectUsers, removeUser, setUserActive } from './users.service.ts';
-import { StorageSnapshot, snapshotOf, UserView, viewUser } from './users.wire.ts';
+import { buildSnapshot, StorageSnapshot, UserView, viewUser } from './users.wire.ts';
 
 const oneUser = Type.Object({ user: UserView });
 
@@ -15,6 +15,7 @@ export const userRoutes = [
       path: '/project/users',
       summary: 'List users with plan and quota',
       access: { actors: ['project', 'integration'], scope: 'users:read' },
+      rateLimit: 'integration',
       audit: null,
       query: Page(),
       returns: { status: 200, body: Listing('users', UserView) },
@@ -32,8 +33,9 @@ export const userRoutes = [
       path: '/project/users',
       summary: 'Create a user',
       description:
-        'Without planId the user is put on the plan that is the default now, and stays on it when another becomes the default. A user that is made while the project has no plan is on none: it follows whichever plan is the default, until it is put on one.',
+        'Without `planId`, the user gets the current default plan, and keeps it when the default changes. A user created while the project has no plan has none of its own: whichever plan is the default applies, until one is assigned.',
       access: { actors: ['project', 'integration'], scope: 'users:write' },
+      rateLimit: 'integration',
       audit: 'user.create',
       body: Type.Object({ externalId: ExternalId, planId: Type.Optional(Nullable(Uuid)) }),
       returns: { status: 201, body: oneUser },
@@ -50,6 +52,7 @@ export const userRoutes = [
       path: '/project/users/:user',
       summary: 'Read a user',
       access: { actors: ['project', 'integration', 'user', 'space'], scope: 'users:read' },
+      rateLimit: 'integration',
       audit: null,
       returns: { status: 200, body: oneUser },
       errors: [],
@@ -63,8 +66,9 @@ export const userRoutes = [
       path: '/project/users/:user',
       summary: 'Activate or deactivate a user',
       description:
-        'An inactive user uploads nothing, and its tokens and those of its spaces are refused. The external id never changes.',
+        'An inactive user cannot upload, and its tokens and those of its spaces are refused. The external id cannot change.',
       access: { actors: ['project', 'integration'], scope: 'users:write' },
+      rateLimit: 'integration',
       audit: 'user.update',
       body: Type.Object({ active: Type.Optional(Type.Boolean({ examples: [false] })) }),
       returns: { status: 200, body: oneUser },
@@ -81,6 +85,7 @@ export const userRoutes = [
       path: '/project/users/:user',
       summary: 'Delete a user with its spaces, files and tokens',
       access: { actors: ['project', 'integration'], scope: 'users:write' },
+      rateLimit: 'integration',
       audit: 'user.delete',
       returns: { status: 204 },
       errors: [],
@@ -92,8 +97,9 @@ export const userRoutes = [
       id: 'users.assignPlan',
       method: 'PUT',
       path: '/project/users/:user/plan',
-      summary: 'Put a user on a plan',
+      summary: 'Assign a plan to a user',
       access: { actors: ['project', 'integration'], scope: 'plans:assign' },
+      rateLimit: 'integration',
       audit: 'user.plan_change',
       body: Type.Object({ planId: Uuid }),
       returns: { status: 200, body: oneUser },
@@ -108,14 +114,15 @@ export const userRoutes = [
       id: 'users.storage',
       method: 'GET',
       path: '/project/users/:user/storage',
-      summary: 'What a user stores and may still store',
+      summary: 'Read the storage of a user',
       description:
-        'Of the user as a whole, also with a space token: the figures of its space are in `GET …/stats`.',
+        'For the whole user, even with a space token: the figures of its space are in `GET …/stats`.',
       access: { actors: ['project', 'integration', 'user', 'space'], scope: 'users:read' },
+      rateLimit: 'integration',
       audit: null,
       returns: { status: 200, body: StorageSnapshot },
       errors: [],
     },
-    async ({ user }) => snapshotOf(user),
+    async ({ user }) => buildSnapshot(user),
   ),
 ];

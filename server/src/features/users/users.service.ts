@@ -1,19 +1,18 @@
 // End-users of a project.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts';
-import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { userNotFound } from '../../contract/refusals.ts';
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
 import { inTries } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
+import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { dropFilesOfUser } from '../files/files.service.ts';
 import { planNotFound, plansInForce } from '../plans/plans.service.ts';
 import {
   deleteUser,
-  findPlanInForce,
   insertUser,
   listUsers,
   lockUser,
@@ -29,16 +28,16 @@ export async function listProjectUsers(deps: Deps, projectId: string, page: Page
     projectId,
     listUsers(projectId, afterCursor(deps, list, page.cursor), page),
   );
-  const { rows: kept, next_cursor } = pageOf(deps, list, rows, page.limit);
-  const planOf = await plansInForce(
+  const { rows: kept, next_cursor } = toPage(deps, list, rows, page.limit);
+  const findPlan = await plansInForce(
     deps.db,
     projectId,
     kept.map((row) => row.plan_id),
   );
-  return { users: kept.map((row) => subjectOf(row, planOf(row.plan_id))), next_cursor };
+  return { users: kept.map((row) => toSubject(row, findPlan(row.plan_id))), next_cursor };
 }
 
-const defaultsTriedMax = 5;
+const attemptsMax = 5;
 
 export async function createUser(
   deps: Deps,
@@ -46,8 +45,8 @@ export async function createUser(
   { externalId, planId = null }: { readonly externalId: string; readonly planId?: string | null },
   audit: AuditStamp,
 ): Promise<Subject> {
-  // The default plan may be deleted as it is given: then there is another one, or none.
-  const passes = (error: unknown) => planId === null && brokenConstraint(error) === 'users_plan';
+  // The default plan may be deleted at the same time: retry with the new default.
+  const isRetryable = (error: unknown) => planId === null && brokenConstraint(error) === 'users_plan';
   const insert = async (tx: Transaction): Promise<Subject> => {
     const [row] = await tx.query<UserRow>(insertUser(projectId, externalId, planId));
     const user = await withPlan(tx, projectId, row as UserRow);
@@ -55,7 +54,7 @@ export async function createUser(
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: user.id, userId: user.id, metadata });
     return user;
   };
-  return inTries(defaultsTriedMax, passes, () => projectTransaction(deps, projectId, insert)).catch(
+  return inTries(attemptsMax, isRetryable, () => projectTransaction(deps, projectId, insert)).catch(
     explainConflict,
   );
 }
@@ -68,7 +67,7 @@ export async function setUserActive(
   audit: AuditStamp,
 ): Promise<Subject> {
   return projectTransaction(deps, projectId, async (tx) => {
-    const before = await lockedUser(tx, projectId, userId);
+    const before = await lockAndRead(tx, projectId, userId);
     const [after] = await tx.query<UserRow>(updateUser(projectId, userId, active ?? before.active));
     const metadata = { old: { active: before.active }, new: { active: active ?? before.active } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
@@ -84,11 +83,11 @@ export async function assignPlan(
   audit: AuditStamp,
 ): Promise<Subject> {
   return projectTransaction(deps, projectId, async (tx) => {
-    const before = await lockedUser(tx, projectId, userId);
+    const before = await lockAndRead(tx, projectId, userId);
     const [after] = await tx.query<UserRow>(updateUserPlan(projectId, userId, planId)).catch(explainConflict);
     const metadata = { old: { plan_id: before.plan_id }, new: { plan_id: planId } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
-    // The plan's history shows it as well as the user's.
+    // Recorded for the plan as well as for the user.
     const assigned = { ...audit, action: 'plan.assign' } as const;
     await recordAudit(tx, assigned, { resourceType: 'plan', resourceId: planId, userId, metadata });
     return withPlan(tx, projectId, after as UserRow);
@@ -102,7 +101,7 @@ export async function removeUser(
   audit: AuditStamp,
 ): Promise<void> {
   const remove = async (tx: Transaction) => {
-    const row = await lockedUser(tx, projectId, userId);
+    const row = await lockAndRead(tx, projectId, userId);
     await dropFilesOfUser(tx, projectId, userId);
     await tx.query(deleteUser(projectId, userId));
     const metadata = { old: { external_id: row.external_id, used_bytes: row.used_bytes } };
@@ -112,19 +111,13 @@ export async function removeUser(
   await projectTransaction(deps, projectId, remove, 'long');
 }
 
-/** The id of the plan that a user is under, or null. */
-export async function planOfUser(deps: Deps, projectId: string, userId: string): Promise<string | null> {
-  const [row] = await deps.db.read<{ plan_id: string | null }>(findPlanInForce(projectId, userId));
-  return row?.plan_id ?? null;
-}
-
-/** The first lock of whoever changes what belongs to a user. */
+/** Take this lock first when changing something that belongs to a user. */
 export async function lockOwner(tx: Transaction, projectId: string, userId: string): Promise<void> {
-  await lockedUser(tx, projectId, userId);
+  await lockAndRead(tx, projectId, userId);
 }
 
-/** Deleted between authentication and this moment: still an ordinary 404. */
-async function lockedUser(tx: Transaction, projectId: string, userId: string): Promise<UserRow> {
+/** 404 if the user was deleted since authentication. */
+async function lockAndRead(tx: Transaction, projectId: string, userId: string): Promise<UserRow> {
   const [row] = await tx.query<UserRow>(lockUser(projectId, userId));
   if (!row) throw userNotFound();
   return row;
@@ -133,9 +126,13 @@ async function lockedUser(tx: Transaction, projectId: string, userId: string): P
 function explainConflict(error: unknown): never {
   switch (brokenConstraint(error)) {
     case 'users_external_id_unique':
-      throw new PakhusError('CONFLICT', 'A user with this external id exists already in this project', {
-        details: { field: 'external_id' },
-      });
+      throw new PakhusError(
+        'CONFLICT',
+        'A user with this external id exists already in this project: choose another external id',
+        {
+          details: { field: 'external_id' },
+        },
+      );
     case 'users_plan':
       throw planNotFound();
     default:
@@ -144,11 +141,11 @@ function explainConflict(error: unknown): never {
 }
 
 async function withPlan(tx: Transaction, projectId: string, row: UserRow): Promise<Subject> {
-  const planOf = await plansInForce(tx, projectId, [row.plan_id]);
-  return subjectOf(row, planOf(row.plan_id));
+  const findPlan = await plansInForce(tx, projectId, [row.plan_id]);
+  return toSubject(row, findPlan(row.plan_id));
 }
 
-const subjectOf = (row: UserRow, plan: PlanFacts | null): Subject => ({
+const toSubject = (row: UserRow, plan: PlanFacts | null): Subject => ({
   id: row.id,
   externalId: row.external_id,
   active: row.active,

@@ -1,5 +1,5 @@
 // Statements on end-users.
-import { newestFirst, type PageRequest } from '../../contract/paging.ts';
+import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface UserRow {
@@ -17,7 +17,7 @@ const columns = sql`id, external_id, plan_id, active, used_bytes, created_at, up
 export const listUsers = (projectId: string, after: Sql, page: PageRequest): Sql =>
   newestFirst(sql`select ${columns} from users where project_id = ${projectId}${after}`, page);
 
-/** Without a plan given, the default plan of this moment is written into the row. */
+/** Without a plan, the row gets the current default plan. */
 export const insertUser = (projectId: string, externalId: string, planId: string | null): Sql => sql`
   insert into users (project_id, external_id, plan_id)
   values (${projectId}, ${externalId}, coalesce(${planId}::uuid,
@@ -37,7 +37,3 @@ export const updateUserPlan = (projectId: string, userId: string, planId: string
 
 export const deleteUser = (projectId: string, userId: string): Sql => sql`
   delete from users where project_id = ${projectId} and id = ${userId}`;
-
-export const findPlanInForce = (projectId: string, userId: string): Sql => sql`
-  select coalesce(u.plan_id, (select id from plans where project_id = ${projectId} and is_default)) as plan_id
-  from users u where u.project_id = ${projectId} and u.id = ${userId}`;

@@ -1,20 +1,20 @@
-// End-users as HTTP shows them, with what they may still store.
+// HTTP shapes of end-users and of their storage.
 import { type Static, Type } from 'typebox';
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
 import { Bytes, ExternalId, Named, Nullable, resourceFields } from '../../contract/wire.ts';
 import { PlanView, viewPlan } from '../plans/plans.wire.ts';
 
 const snapshotFields = {
-  storageUsed: Bytes('What the user stores now.'),
-  storageLimit: Nullable(Bytes('What the plan allows; null without a limit.')),
-  storageAvailable: Nullable(Bytes('What still fits; null without a limit.')),
+  storageUsed: Bytes('Bytes stored now.'),
+  storageLimit: Nullable(Bytes('Limit of the plan; null for unlimited.')),
+  storageAvailable: Nullable(Bytes('Bytes left; null for unlimited.')),
   usagePercent: Type.Number({
     minimum: 0,
-    description: 'Used share of the limit; 0 without a limit.',
+    description: 'Used percentage of the limit; 0 for unlimited.',
     examples: [12.5],
   }),
   overQuota: Type.Boolean({
-    description: 'More is stored than the plan allows, as after a change of plan.',
+    description: 'True if more is stored than the plan allows, for example after a change of plan.',
     examples: [false],
   }),
 };
@@ -29,7 +29,7 @@ export const UserView = Named('User', {
   ...snapshotFields,
 });
 
-export function snapshotOf({
+export function buildSnapshot({
   usedBytes,
   plan,
 }: {
@@ -46,14 +46,14 @@ export function snapshotOf({
   };
 }
 
-/** Two decimals. Of a limit of nothing, anything is all of it. */
+/** Two decimals. With a limit of 0, any usage is 100 %. */
 function usagePercent(usedBytes: number, limit: number | null): number {
   if (limit === null || usedBytes === 0) return 0;
   return limit === 0 ? 100 : Math.round((usedBytes / limit) * 10_000) / 100;
 }
 
 export function viewUser(user: Subject): Static<typeof UserView> {
-  const snapshot = snapshotOf(user);
+  const snapshot = buildSnapshot(user);
   return {
     id: user.id,
     external_id: user.externalId,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { newId } from '../kernel/id.ts';
-import { createTokenSigner } from './token.ts';
+import { newId } from '../../kernel/id.ts';
+import { createTokenSigner } from './credentials.tokens.ts';
 
 const secret = 'a secret that only this test knows about';
 const claims = () => ({ sub: newId(), role: 'user', ttlMs: 60_000, pid: newId() }) as const;

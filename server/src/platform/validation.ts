@@ -1,5 +1,5 @@
-// Two validators: a strict one for bodies, and one that reads numbers and lists out of text for paths and
-// queries. Their complaints become `details.issues`.
+// Validates bodies strictly, and paths and queries with coercion of text to numbers and lists. Violations become
+// `details.issues`. The only file that knows Ajv.
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { TObject } from 'typebox';
@@ -18,14 +18,14 @@ function createAjv(coerceTypes: false | 'array'): Ajv {
     allErrors: true,
     strict: false,
     unicodeRegExp: true,
-    // Complaints then know the schema, and with it examples of what would do.
+    // Adds the schema to each error, for its examples.
     verbose: true,
   });
   addFormats.default(ajv, ['email']);
-  // The format of ajv-formats also takes `urn:uuid:…`, which PostgreSQL does not.
+  // ajv-formats also accepts `urn:uuid:…`, which PostgreSQL does not.
   ajv.addFormat('uuid', isUuid);
   ajv.addFormat('password', (text: string) => Buffer.byteLength(text) <= passwordBytesMax);
-  ajv.addFormat('moment', (text: string) => readMoment(text) !== null);
+  ajv.addFormat('date-or-time', (text: string) => readMoment(text) !== null);
   return ajv;
 }
 
@@ -34,7 +34,7 @@ const coercing = createAjv('array');
 
 export type Validator = (fields: Record<string, unknown>) => void;
 
-/** Folds both casings, refuses text that cannot be stored, and validates; `fields` is changed in place. */
+/** Accepts both casings, refuses text that PostgreSQL cannot store, and validates. Changes `fields` in place. */
 export function bodyValidator(schema: TObject): Validator {
   return validator(strict.compile(schema), schema, 422, refuseLongLists(schema));
 }
@@ -43,7 +43,7 @@ export function parameterValidator(schema: TObject): Validator {
   return validator(coercing.compile(schema), schema, 400, refuseOddNumbers(schema));
 }
 
-/** Before their items are looked at one by one: there would be a complaint about every one of them. */
+/** Before Ajv, which would report an issue for every single item. */
 function refuseLongLists({ properties }: TObject): Validator {
   const bounds = Object.entries(properties as Record<string, { maxItems?: number }>).flatMap(
     ([name, { maxItems }]) => (maxItems === undefined ? [] : [[name, maxItems] as const]),
@@ -59,7 +59,7 @@ function refuseLongLists({ properties }: TObject): Validator {
   };
 }
 
-/** Coercion would read 0x10, 1e1 and blanks as numbers as well. */
+/** Ajv would also coerce 0x10, 1e1 and blanks. */
 function refuseOddNumbers({ properties }: TObject): Validator {
   const names = Object.entries(properties as Record<string, { type?: unknown }>)
     .filter(([, { type }]) => type === 'integer')
@@ -83,21 +83,25 @@ function validator(
 ): Validator {
   const names = Object.keys(schema.properties);
   const aliases = aliasesOf(names);
-  const ids = names.filter((name) => isOfUuid(schema.properties[name]));
+  const ids = names.filter((name) => isUuidField(schema.properties[name]));
   const others = names.filter((name) => !ids.includes(name));
   return (fields) => {
     const doubled = foldCasing(fields, aliases);
     if (doubled)
       throw invalid(status, [
-        { path: doubled, message: 'is given in both spellings with different values', code: 'casing' },
+        {
+          path: doubled,
+          message: 'is given in camelCase and in snake_case with different values: send one of them',
+          code: 'casing',
+        },
       ]);
     refuse(fields);
     for (const name of others) {
       const unstorable = findUnstorable(fields[name], name);
       if (unstorable) throw invalid(status, [unstorable]);
     }
-    if (!validate(fields)) throw invalid(status, (validate.errors ?? []).slice(0, issuesMax).map(issueOf));
-    // As they are printed: whoever compares the audit log's ids finds one spelling of each.
+    if (!validate(fields)) throw invalid(status, (validate.errors ?? []).slice(0, issuesMax).map(toIssue));
+    // In the canonical form, so that ids in the audit log can be compared.
     for (const name of ids) {
       const id = fields[name];
       if (typeof id === 'string') fields[name] = id.toLowerCase();
@@ -105,32 +109,32 @@ function validator(
   };
 }
 
-/** What is no UUID is told so; what is one can be stored. */
-const isOfUuid = (field: unknown): boolean => (field as { format?: unknown }).format === 'uuid';
+/** A UUID can always be stored, so that it needs no check for unstorable text. */
+const isUuidField = (field: unknown): boolean => (field as { format?: unknown }).format === 'uuid';
 
-function issueOf(error: ErrorObject): Issue {
+function toIssue(error: ErrorObject): Issue {
   const path = error.instancePath.slice(1).replaceAll('/', '.');
   if (error.keyword === 'required') {
     const missing = String(error.params.missingProperty);
     return { path: path ? `${path}.${missing}` : missing, message: 'is required', code: 'required' };
   }
-  return { path, message: messageOf(error), code: error.keyword };
+  return { path, message: toMessage(error), code: error.keyword };
 }
 
 const formatMessages: Readonly<Record<string, string>> = {
   uuid: 'must be a UUID',
   email: 'must be an e-mail address',
   password: `must have at most ${passwordBytesMax} bytes`,
-  moment:
-    'must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z (in a query, + is written %2B)',
+  'date-or-time':
+    'must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z (encode + as %2B in a query)',
 };
 
-/** What would do, rather than the rule that was broken where the rule is a format or a pattern. */
-function messageOf({ keyword, message = 'is not valid', params, parentSchema }: ErrorObject): string {
+/** For formats and patterns, says what is expected instead of which rule failed. */
+function toMessage({ keyword, message = 'is not valid', params, parentSchema }: ErrorObject): string {
   if (keyword === 'format') return formatMessages[String(params.format)] ?? message;
   const examples = (parentSchema?.examples as unknown[] | undefined) ?? [];
   if (keyword === 'pattern' && examples.length > 0)
-    return `is not of the right form, which is that of ${examples.map((one) => JSON.stringify(one)).join(' or ')}`;
+    return `has the wrong format: send something like ${examples.map((one) => JSON.stringify(one)).join(' or ')}`;
   const choices: unknown = params.allowedValue ?? params.allowedValues;
   return choices === undefined ? message : `${message}: ${JSON.stringify(choices)}`;
 }

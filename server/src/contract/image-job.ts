@@ -1,6 +1,6 @@
-// Image jobs as HTTP shows them: flat, with what is known at their stage.
+// An image job: its facts, and its shape in HTTP, which has more fields the further the job is.
 import { type Static, Type } from 'typebox';
-import { Choice, Named, Uuid } from '../../contract/wire.ts';
+import { Choice, Named, Uuid } from './wire.ts';
 
 export const ImageFormat = Choice(['webp', 'jpeg', 'png', 'avif'], { 'x-name': 'ImageFormat' });
 

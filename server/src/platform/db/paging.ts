@@ -1,12 +1,17 @@
-// Keyset paging: a page begins after the last row of the page before, so that every page costs the same.
-import type { Position } from '../kernel/cursor.ts';
-import { constantSql, noSql, type Sql, sql } from '../platform/db/sql.ts';
-import type { Deps } from './deps.ts';
-import { pageMax } from './wire.ts';
+// Keyset paging: a page starts after the last row of the previous one, so that every page costs the same.
+import type { CursorCodec, Position } from '../../kernel/cursor.ts';
+import { constantSql, noSql, type Sql, sql } from './sql.ts';
+
+/** Rows on the largest page. */
+export const pageMax = 100;
 
 interface Ordered {
   readonly id: string;
   readonly created_at: string;
+}
+
+interface Codec {
+  readonly cursors: CursorCodec;
 }
 
 export interface PageRequest {
@@ -15,9 +20,9 @@ export interface PageRequest {
 }
 
 /** The condition that continues a list ordered by created_at, then id, newest first. */
-export function afterCursor(deps: Deps, list: string, cursor: string | undefined): Sql {
+export function afterCursor({ cursors }: Codec, list: string, cursor: string | undefined): Sql {
   if (cursor === undefined) return noSql;
-  return afterPosition(deps.cursors.decode(list, cursor));
+  return afterPosition(cursors.decode(list, cursor));
 }
 
 export const afterPosition = ([createdAt, id]: Position): Sql =>
@@ -26,22 +31,19 @@ export const afterPosition = ([createdAt, id]: Position): Sql =>
 const largestPage = constantSql(pageMax + 1);
 
 /**
- * One row more than the page holds, to know whether another page follows. A limit that is a parameter tells
- * PostgreSQL nothing: fearing that it is large, it plans the statement anew for every call. The inner one is known.
+ * Reads one row more than the page holds, to see whether another page follows. The inner limit is a constant because
+ * PostgreSQL cannot estimate one that is a parameter, and then plans the statement again on every call.
  */
 export const newestFirst = (rows: Sql, { limit }: PageRequest): Sql => sql`
   select * from (${rows} order by created_at desc, id desc limit ${largestPage}) newest
   limit ${limit + 1}`;
 
-/**
- * The same of what a filter leaves over: how many rows it has to look at depends on its values, and so does the best
- * plan.
- */
+/** For filtered lists: the best plan depends on the values of the filter, so planning each call is right. */
 export const newestFiltered = (rows: Sql, { limit }: PageRequest): Sql => sql`
   ${rows} order by created_at desc, id desc limit ${limit + 1}`;
 
-export function pageOf<Row extends Ordered>(
-  deps: Deps,
+export function toPage<Row extends Ordered>(
+  { cursors }: Codec,
   list: string,
   rows: readonly Row[],
   limit: number,
@@ -49,5 +51,5 @@ export function pageOf<Row extends Ordered>(
   if (rows.length <= limit) return { rows, next_cursor: null };
   const kept = rows.slice(0, limit);
   const last = kept[limit - 1] as Row;
-  return { rows: kept, next_cursor: deps.cursors.encode(list, [last.created_at, last.id]) };
+  return { rows: kept, next_cursor: cursors.encode(list, [last.created_at, last.id]) };
 }

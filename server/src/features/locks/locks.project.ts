@@ -1,13 +1,13 @@
-// One at a time within a project: for changes of it, and for those of its keys and plans that look at them all.
+// Locks on a project's row: for changes to the project itself, and for changes to keys and plans that depend on all others.
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { sql } from '../../platform/db/sql.ts';
 
-/** Uploads and reads go on meanwhile. */
+/** Does not block uploads and reads. */
 export async function lockProject(tx: Transaction, projectId: string): Promise<void> {
   await tx.query(sql`select from projects where id = ${projectId} for no key update`);
 }
 
-/** Also against rows that would refer to the project. */
+/** Also blocks inserts of rows that reference the project. */
 export async function lockProjectWhole(tx: Transaction, projectId: string): Promise<void> {
   await tx.query(sql`select from projects where id = ${projectId} for update`);
 }

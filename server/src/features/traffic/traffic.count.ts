@@ -1,5 +1,5 @@
-// What is counted, and for whom. Requests count for the project that their credential belongs to; those that
-// name an end-user, or come from its tokens, for that user as well; those of a space token also for its space.
+// Counts requests and file operations: for the project of the credential, for the end-user that the path names or the
+// token belongs to, and for the space of a space token.
 import { type Actor, pinnedUserOf, type TenantActor } from '../../contract/actor.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { Amounts, CountKey } from '../../platform/counters/counters.ts';
@@ -10,7 +10,7 @@ const answered: Amounts = { requests: 1 };
 const downloaded: Amounts = { requests: 1, downloads: 1 };
 const refused: Amounts = { requests: 1, errors: 1 };
 
-/** Every request whose credential was accepted, also one that a guard refused afterwards. */
+/** Every request with a valid credential, even if a guard refused it. */
 export function countRequest(
   deps: Counting,
   actor: Actor,
@@ -21,7 +21,6 @@ export function countRequest(
   countFor(deps, actor, userId, failed ? refused : isDownload ? downloaded : answered);
 }
 
-/** Something that an actor did, to a user's files. */
 export function countFor(
   deps: Counting,
   actor: TenantActor,
@@ -31,7 +30,7 @@ export function countFor(
   const { projectId } = actor;
   const day = dayOf(deps.clock());
   const keys: CountKey[] = [{ projectId, subjectId: projectId, day }];
-  // A token is counted for its own user, whomever the path names.
+  // A token counts for its own user, whatever the path says.
   const userId = pinnedUserOf(actor) ?? pathUserId;
   if (userId !== null) keys.push({ projectId, subjectId: userId, day });
   if (actor.kind === 'space') keys.push({ projectId, subjectId: actor.spaceId, day });
@@ -39,11 +38,12 @@ export function countFor(
 }
 
 const dayMs = 86_400_000;
-let known = { number: -1, text: '' };
+let cachedDay = { number: -1, text: '' };
 
-/** The UTC date of a moment. Printing one costs more than the rest of counting, so the last is remembered. */
+/** The UTC date of a timestamp. Cached, because formatting costs more than the rest of counting. */
 export function dayOf(milliseconds: number): string {
   const number = Math.floor(milliseconds / dayMs);
-  if (known.number !== number) known = { number, text: new Date(number * dayMs).toISOString().slice(0, 10) };
-  return known.text;
+  if (cachedDay.number !== number)
+    cachedDay = { number, text: new Date(number * dayMs).toISOString().slice(0, 10) };
+  return cachedDay.text;
 }

@@ -1,0 +1,165 @@
+// Builds everything that features use. Each part that must be released puts its step on `undo` as soon as it is open.
+import { mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { openConfiguredDatabase } from './app.database.ts';
+import { createDownloadVerifier, openObjects, warnOfMissingObjects } from './app.objects.ts';
+import { createCounters, createLimiter, openRedisClient, shareRedis } from './app.redis.ts';
+import { deriveKeys, openSealer, readJwtSecret } from './app.secrets.ts';
+import { naming, type Undo } from './app.undo.ts';
+import { defaultUploadBounds, shareUploads, type UploadBounds } from './app.uploads.ts';
+import type { Deps } from './contract/deps.ts';
+import type { Settings } from './contract/settings.ts';
+import { ensureAdmin } from './features/accounts/accounts.service.ts';
+import { createAuditQueue } from './features/audit/audit.service.ts';
+import { createKeyUses } from './features/credentials/credentials.key-uses.ts';
+import { createTokenSigner } from './features/credentials/credentials.tokens.ts';
+import { createFileCommitter } from './features/files/files.commit.ts';
+import { createFileFinder } from './features/files/files.service.ts';
+import { createHealthChecks } from './features/health/health.checks.ts';
+import { createReservations } from './features/objects/objects.reserve.ts';
+import { startFolding } from './features/stats/stats.fold.ts';
+import { queuedJobs } from './jobs/job-table.ts';
+import { toQueueOptions } from './jobs/worker.ts';
+import { type Clock, systemClock } from './kernel/clock.ts';
+import { createDeviceCookies } from './kernel/crypto/device-cookie.ts';
+import { cursorCodec } from './kernel/cursor.ts';
+import { migrate } from './platform/db/migrate.ts';
+import { type Database, inBackground } from './platform/db/postgres.ts';
+import { createProjectGates } from './platform/db/project-work.ts';
+import type { DatabaseTiming } from './platform/db/session.ts';
+import { createImageEngine, type ImageEngine } from './platform/images/image-engine.ts';
+import { createInFlight } from './platform/in-flight.ts';
+import type { Logger } from './platform/log.ts';
+import type { Mailer } from './platform/mail/mailer.ts';
+import { createOutbox } from './platform/mail/outbox.ts';
+import { createMetrics } from './platform/metrics.ts';
+import { measuredStore } from './platform/objects/measured.ts';
+import { createPasswords, type Passwords } from './platform/passwords.ts';
+import { openQueue } from './platform/queue/queue.ts';
+import { readVersion } from './version.ts';
+
+export interface DepsOptions {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly clock?: Clock;
+  /** Called with the admin's password as soon as this start has generated it: it is in force even if the start fails. */
+  readonly onAdminCreated?: (password: string) => void;
+  /** The built image-child.js, when running from source. */
+  readonly imageChildPath?: string;
+  /** Stops waiting for a database that is not up yet. */
+  readonly signal?: AbortSignal;
+  /** Overrides of the defaults, for tests. */
+  readonly databaseTiming?: Partial<DatabaseTiming> | undefined;
+  readonly uploadBounds?: Partial<UploadBounds>;
+}
+
+/** The order matters: `undo` runs in reverse, so that counts and audit rows are written before the database closes. */
+export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Deps> {
+  const { settings, log, clock = systemClock } = options;
+  const uploadBounds = { ...defaultUploadBounds, ...options.uploadBounds };
+  const uploads = shareUploads(uploadBounds);
+  await naming('DATA_DIR', mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 }));
+  const jwtSecret = await readJwtSecret(settings);
+  // Takes a while, and goes on while the database starts.
+  const passwordsReady = createPasswords();
+  const db = await openConfiguredDatabase(settings, log, undo, options.signal, options.databaseTiming);
+  const passwords = await prepareDatabase(db, passwordsReady, options);
+  const redis = await openRedisClient(settings.REDIS_URL, log, undo);
+  const downloadKeys = deriveKeys('download', jwtSecret, settings);
+  const metrics = createMetrics();
+  await warnOfMissingObjects(db, settings, log);
+  const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, uploads, undo), metrics);
+  const images = openImages(options, undo);
+  const queue = await openQueue(db, log, toQueueOptions(queuedJobs, settings), runsJobs(settings));
+  undo.push(() => queue.stop());
+  const auditQueue = createAuditQueue(db, log);
+  undo.push(() => auditQueue.flush());
+  const reservations = createReservations(db, settings.REAPER_GRACE_SECONDS);
+  undo.push(() => reservations.close());
+  const shared = await shareRedis(redis, db, log);
+  const counters = createCounters(shared, log);
+  const folding = startFolding({ db, counters, log });
+  undo.push(() => folding.stop());
+  return {
+    settings,
+    clock,
+    log,
+    ...createDatabaseWork(db, log),
+    limiter: createLimiter(shared, clock, log),
+    passwords,
+    tokens: createTokenSigner(jwtSecret, clock, settings.JWT_SECRET_PREVIOUS),
+    devices: createDeviceCookies(clock, ...deriveKeys('device', jwtSecret, settings)),
+    sealer: openSealer(settings, jwtSecret),
+    mailer: await openMailer(settings, log),
+    cursors: cursorCodec(...deriveKeys('cursor', jwtSecret, settings)),
+    keyUses: createKeyUses(db, log),
+    auditQueue,
+    counters,
+    foldCounts: folding.fold,
+    metrics,
+    queue,
+    images,
+    objects,
+    reservations,
+    verifyDownload: objects.kind === 'disk' ? createDownloadVerifier(downloadKeys, clock) : () => null,
+    uploads,
+    inFlight: createInFlight(uploadBounds.waitMaxMs),
+    version: await readVersion(),
+    health: createHealthChecks({ db, objects, redisTakesWrites: shared && (() => shared.takesWrites()) }),
+  };
+}
+
+export const runsJobs = ({ ROLE }: Settings): boolean => ROLE !== 'api';
+
+/** For jobs, which may take longer than requests and must not take their share of the connections. */
+export const toBackground = (deps: Deps): Deps => ({
+  ...deps,
+  ...createDatabaseWork(inBackground(deps.db), deps.log),
+});
+
+/** The database, and what bounds or batches its use. */
+function createDatabaseWork(
+  db: Database,
+  log: Logger,
+): Pick<Deps, 'db' | 'projectGates' | 'findFile' | 'commitUpload'> {
+  const projectGates = createProjectGates();
+  return {
+    db,
+    projectGates,
+    findFile: createFileFinder(db),
+    commitUpload: createFileCommitter({ db, projectGates, log }),
+  };
+}
+
+async function prepareDatabase(
+  db: Database,
+  passwordsReady: Promise<Passwords>,
+  { settings, log, signal, onAdminCreated }: DepsOptions,
+): Promise<Passwords> {
+  const applied = await migrate(db, log, signal);
+  if (applied.length > 0) log.info({ applied }, 'database migrated');
+  const passwords = await passwordsReady;
+  const newPassword = await ensureAdmin(db, passwords, settings.ADMIN_EMAIL, settings.ADMIN_PASSWORD);
+  if (newPassword !== null) onAdminCreated?.(newPassword);
+  return passwords;
+}
+
+function openImages({ settings, log, imageChildPath }: DepsOptions, undo: Undo[]): ImageEngine {
+  const images = createImageEngine({
+    concurrency: settings.IMAGE_CONCURRENCY ?? availableParallelism(),
+    timeoutSeconds: settings.IMAGE_TIMEOUT_SECONDS,
+    pixelsMax: settings.IMAGE_MAX_PIXELS,
+    log,
+    ...(imageChildPath === undefined ? {} : { childPath: imageChildPath }),
+  });
+  undo.push(() => images.close());
+  return images;
+}
+
+/** Loads the SMTP client only if one is configured: the service starts faster without it. */
+async function openMailer({ SMTP_URL, MAIL_FROM, DATA_DIR }: Settings, log: Logger): Promise<Mailer> {
+  return SMTP_URL === null
+    ? createOutbox(join(DATA_DIR, 'outbox'), MAIL_FROM, log)
+    : (await import('./platform/mail/smtp.ts')).createSmtpMailer(SMTP_URL, MAIL_FROM);
+}
