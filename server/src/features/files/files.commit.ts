@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { mayWait } from '../../contract/project-work.ts';
-import { batched } from '../../kernel/async/batch.ts';
+import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { onceFor } from '../../kernel/async/once-for.ts';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import { isOutcomeUnknown, isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
 import {
@@ -46,7 +46,11 @@ interface BatchResult {
 const commitsMax = 64;
 
 const committerOf = onceFor((deps: Deps) =>
-  batched<Commit, CommitResult>((commits) => commitAll(deps, commits), { itemsMax: commitsMax }),
+  microBatch<Commit, CommitResult>((commits) => commitAll(deps, commits), {
+    gather: 'previous',
+    itemsMax: commitsMax,
+    overtakeMs: 1_000,
+  }),
 );
 
 export const commitTogether = (deps: Deps, file: NewFile, audit: AuditStamp): Promise<CommitResult> =>
@@ -125,7 +129,7 @@ async function settle(deps: Deps, files: readonly NewFile[]): Promise<Map<string
       open = open.filter(({ id }) => !results.has(id));
     }
   };
-  await waitAtMost(settleMsMax, ask());
+  await withTimeout(settleMsMax, ask());
   return results;
 }
 

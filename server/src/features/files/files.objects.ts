@@ -2,7 +2,7 @@
 import type { Deps } from '../../contract/deps.ts';
 import type { PlacedObject } from '../../contract/placed-object.ts';
 import { whileRenewed } from '../../kernel/async/lease.ts';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { contentDisposition } from '../../kernel/media/media-type.ts';
 import type { ObjectMeta, ObjectStore, Zone } from '../../platform/objects/object-store.ts';
@@ -96,7 +96,7 @@ export async function removeObjectSoon(deps: Deps, zone: Zone, key: string): Pro
 
 /** A caller waits for a removal, but not for long. */
 export const waitForRemoval = (removal: Promise<unknown>): Promise<void> =>
-  waitAtMost(removalPatienceMs, removal);
+  withTimeout(removalPatienceMs, removal);
 
 /** Removes what a refused upload has stored. Only where the store has confirmed both is the record closed. */
 export async function removeRefusedObject(deps: Deps, { zone, key }: PlacedObject): Promise<void> {

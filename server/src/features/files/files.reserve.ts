@@ -4,7 +4,7 @@
 // for one commit of the database instead of two. Names that nobody asks for are taken off again within seconds;
 // those of a process that died are reaped like any upload that came to nothing.
 import type { PlacedObject, Reservations } from '../../contract/placed-object.ts';
-import { batched } from '../../kernel/async/batch.ts';
+import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { newId } from '../../kernel/id.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
@@ -68,11 +68,14 @@ export function createReservations(db: Database, graceSeconds: number): Closable
     }
   }
 
-  const recordTogether = batched<Wanted, unknown>(async (wanted) => {
-    const objects = wanted.map(({ object }) => object);
-    await record(objects, fillingsFor(wanted));
-    return objects;
-  });
+  const recordTogether = microBatch<Wanted, unknown>(
+    async (wanted) => {
+      const objects = wanted.map(({ object }) => object);
+      await record(objects, fillingsFor(wanted));
+      return objects;
+    },
+    { gather: 'previous', overtakeMs: 1_000 },
+  );
 
   /** Projects of which several uploads found nothing ahead want twice as much from now on. */
   function fillingsFor(wanted: readonly Wanted[]): Filling[] {

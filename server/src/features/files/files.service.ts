@@ -6,9 +6,9 @@ import type { Deps } from '../../contract/deps.ts';
 import { afterCursor, afterPosition, type PageRequest } from '../../contract/paging.ts';
 import { mayWait, projectTransaction, readPage, search } from '../../contract/project-work.ts';
 import { Serialized } from '../../contract/serialized.ts';
+import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { onceFor } from '../../kernel/async/once-for.ts';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
-import { gatheredByTurn } from '../../kernel/async/turn.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { quoted } from '../../kernel/text/json.ts';
@@ -63,12 +63,15 @@ export async function readFile(
 
 /** Files that are asked for together, by whomever, are found by one statement. */
 const fileFinder = onceFor((db: Database) =>
-  gatheredByTurn(async (wanted: readonly WantedFile[]): Promise<(ReadRow | null)[]> => {
-    const found = Array<ReadRow | null>(wanted.length).fill(null);
-    const rows = await db.read<ReadRow & { number: number }>(findFiles(wanted));
-    for (const row of rows) found[row.number - 1] = row;
-    return found;
-  }),
+  microBatch(
+    async (wanted: readonly WantedFile[]): Promise<(ReadRow | null)[]> => {
+      const found = Array<ReadRow | null>(wanted.length).fill(null);
+      const rows = await db.read<ReadRow & { number: number }>(findFiles(wanted));
+      for (const row of rows) found[row.number - 1] = row;
+      return found;
+    },
+    { gather: 'iteration' },
+  ),
 );
 
 export async function listUserFiles(
@@ -197,7 +200,7 @@ async function moveSoon(deps: Deps, projectId: string, file: FileRow): Promise<v
   const move = moveFile(deps, projectId, file).catch((error: unknown) => {
     deps.log.warn({ err: error, file_id: file.id }, 'a file was left to the mover');
   });
-  await waitAtMost(moveWaitMaxMs, move);
+  await withTimeout(moveWaitMaxMs, move);
 }
 
 export async function removeFile(

@@ -5,7 +5,7 @@ import { route } from '../../contract/route.ts';
 import { Choice } from '../../contract/wire.ts';
 import { onceFor } from '../../kernel/async/once-for.ts';
 import { singleFlight } from '../../kernel/async/single-flight.ts';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import { sql } from '../../platform/db/sql.ts';
 
 const Check = Choice(['ok', 'unavailable', 'not configured']);
@@ -93,7 +93,7 @@ async function inTwoTries<Answer>(
     (answer) => void answers.push(answer),
     () => undefined,
   );
-  await waitAtMost(secondTryMs, heard);
+  await withTimeout(secondTryMs, heard);
   return answers[0] ?? Promise.any([asked, second()]);
 }
 

@@ -8,7 +8,7 @@
 // drained from there. A Redis that comes back with older data knows less than it has answered: the batch that it
 // has again bears the name it had, and is folded once; what it never answered is sent under a new series of numbers.
 
-import { atEndOfTurn } from '../../kernel/async/turn.ts';
+import { atEndOfIteration } from '../../kernel/async/event-loop.ts';
 import { newId } from '../../kernel/id.ts';
 import type { Logger } from '../log.ts';
 import type { RedisClient } from '../redis.ts';
@@ -181,7 +181,7 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
 
   return {
     add(keys, amounts) {
-      if (fresh.size === 0) atEndOfTurn(flush);
+      if (fresh.size === 0) atEndOfIteration(flush);
       fresh.add(keys, amounts);
       if (fresh.size >= sendingRowsMax) flush();
     },

@@ -2,7 +2,7 @@
 // waits for it. So nothing that waits for a row lock runs here, and a connection that has stopped answering gets no
 // new reads.
 import pg from 'pg';
-import { atEndOfTurn } from '../../kernel/async/turn.ts';
+import { atEndOfIteration } from '../../kernel/async/event-loop.ts';
 import type { Logger } from '../log.ts';
 import { explainOutage } from './outage.ts';
 import { readPrepared } from './prepared-read.ts';
@@ -32,7 +32,7 @@ export function openLanes(count: number, deps: LaneDeps): Lanes {
     if (!turnHasLane) {
       turnHasLane = true;
       laneIndex = (laneIndex + 1) % lanes.length;
-      atEndOfTurn(() => {
+      atEndOfIteration(() => {
         turnHasLane = false;
       });
     }

@@ -1,6 +1,6 @@
 // Listens for notifications, on a connection of its own that is opened again whenever it is lost or old.
 import pg from 'pg';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Logger } from '../log.ts';
 import { type CurrentServer, type DatabaseTiming, prepareSession } from './session.ts';
 import type { SilenceWatch } from './silence.ts';
@@ -93,7 +93,7 @@ async function startListener(
   return {
     isOver,
     end: () =>
-      waitAtMost(
+      withTimeout(
         endPatienceMs,
         client.end().catch(() => undefined),
       ),

@@ -1,8 +1,10 @@
 // Connections that one statement or one transaction has to itself, and with it whatever may wait for a lock. A request
 // waits for a bounded time; its connection stays taken until the server has answered or the connection is given up, so
 // that a server on which commits hang gets no more than a pool of them.
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { inTries } from '../../kernel/async/retry.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Logger } from '../log.ts';
 import { explainOutage, isLostConnection, isUnanswered, outcomeUnknown, unanswered } from './outage.ts';
 import {
@@ -166,7 +168,7 @@ function untangled<Result>(work: () => Promise<Result>): Promise<Result> {
   let tries = 0;
   return inTries(triesMax, isDeadlock, () => {
     tries += 1;
-    return tries === 1 ? work() : pause(untangleMsMax * Math.random()).then(work);
+    return tries === 1 ? work() : delay(untangleMsMax * Math.random()).then(work);
   });
 }
 
@@ -256,19 +258,14 @@ async function confirmCommit(
 ): Promise<void> {
   const giveUpAt = Date.now() + timing.inquiryMs;
   while (Date.now() < giveUpAt) {
-    const status = await Promise.race([statusOf(read, server, xid), pause(giveUpAt - Date.now())]);
+    const status = await withTimeout(giveUpAt - Date.now(), statusOf(read, server, xid), () => 'unknown');
     if (status === 'committed') return;
     // It was sent, and came to nothing: the caller may do it again.
     if (status === 'aborted') throw explainOutage(new Error('the connection was lost before the commit'));
-    await pause(askAgainMs);
+    await delay(askAgainMs);
   }
   throw outcomeUnknown(error);
 }
-
-const pause = (milliseconds: number): Promise<'unknown'> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, milliseconds, 'unknown');
-  });
 
 interface StatusRow {
   readonly status: string | null;

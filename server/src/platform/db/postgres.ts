@@ -1,7 +1,7 @@
 // The database as everybody else sees it. Writes and transactions go through a pool (`pool.ts`); single reads share a
 // few pipelined connections (`lanes.ts`). Only this folder knows `pg`.
 import pg from 'pg';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Logger } from '../log.ts';
 import { openLanes } from './lanes.ts';
 import { listenOn } from './listen.ts';
@@ -106,7 +106,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     listen: (channel, hear) => listenOn(shared, channel, hear),
     pool: () => pool.state,
     async close() {
-      await waitAtMost(closePatienceMs, Promise.all([pool.end(), lanes.close(), firstLanes.close()]));
+      await withTimeout(closePatienceMs, Promise.all([pool.end(), lanes.close(), firstLanes.close()]));
       silence.stop();
     },
   };

@@ -4,8 +4,8 @@
 // Extends the Query of `pg`, which takes no other class on a pipelined connection.
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { atEndOfIteration } from '../../kernel/async/event-loop.ts';
 import { onceFor } from '../../kernel/async/once-for.ts';
-import { atEndOfTurn } from '../../kernel/async/turn.ts';
 import { explainOutage } from './outage.ts';
 import type { Line } from './silence.ts';
 import type { Sql } from './sql.ts';
@@ -125,5 +125,5 @@ export function readPrepared(client: pg.Client, line: Line, statement: Sql): Pro
 function gatherWrites(stream: Duplex): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
-  atEndOfTurn(() => stream.uncork());
+  atEndOfIteration(() => stream.uncork());
 }

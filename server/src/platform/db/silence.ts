@@ -4,7 +4,7 @@
 // we open a new one and ask the server there whether it knows the process that the silent one talks to.
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Logger } from '../log.ts';
 import type { CurrentServer, DatabaseTiming, Session } from './session.ts';
 
@@ -189,7 +189,7 @@ async function askServer(
   const asked = ask().catch((error: unknown) => {
     if (error instanceof pg.DatabaseError) verdict = 'refused';
   });
-  await waitAtMost(connectMs, asked);
+  await withTimeout(connectMs, asked);
   void client.end().catch(() => undefined);
   return verdict;
 }

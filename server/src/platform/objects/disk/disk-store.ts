@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import { access, copyFile, link, mkdir, opendir, readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { microBatch } from '../../../kernel/async/micro-batch.ts';
 import { joined, lengthOf } from '../../../kernel/bytes.ts';
 import { outage, PakhusError } from '../../../kernel/error.ts';
 import { type BodyReader, createBodyReader } from '../body-reader.ts';
@@ -432,30 +433,16 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/**
- * Syncs folders for many callers: those who ask while a sync of their folder runs share the next one, since
- * the running one may have begun before their change.
- */
+/** Callers that wait for the same folder share a sync, but not one that began before their change. */
 function createFolderSync(): (folder: string) => Promise<void> {
-  const running = new Map<string, { readonly done: Promise<void>; next: Promise<void> | undefined }>();
-
-  function begin(folder: string): Promise<void> {
-    const done = syncFolder(folder).finally(() => {
-      if (running.get(folder)?.next === undefined) running.delete(folder);
-    });
-    running.set(folder, { done, next: undefined });
-    return done;
-  }
-
-  return (folder) => {
-    const current = running.get(folder);
-    if (!current) return begin(folder);
-    current.next ??= current.done.then(
-      () => begin(folder),
-      () => begin(folder),
-    );
-    return current.next;
-  };
+  const sync = microBatch<null, void, string>(
+    async (changes, folder) => {
+      await syncFolder(folder);
+      return changes.map(() => undefined);
+    },
+    { gather: 'previous' },
+  );
+  return (folder) => sync(null, folder);
 }
 
 function closeQuietly(fd: number): void {
