@@ -26,6 +26,8 @@ import { createSealer, type Sealer } from './kernel/crypto/sealed.ts';
 import { deriveKey, randomToken } from './kernel/crypto/secret.ts';
 import { cursorCodec } from './kernel/cursor.ts';
 import { PakhusError, reasonOf } from './kernel/error.ts';
+import { createInFlight } from './platform/concurrency/bytes-in-flight.ts';
+import { EvictingSemaphore } from './platform/concurrency/evicting-semaphore.ts';
 import type { Counters } from './platform/counters/counters.ts';
 import { memoryCounters } from './platform/counters/memory.ts';
 import { redisCounters } from './platform/counters/redis.ts';
@@ -35,9 +37,7 @@ import { type Connection, type Database, inBackground, openDatabase } from './pl
 import type { DatabaseTiming } from './platform/db/session.ts';
 import { sql } from './platform/db/sql.ts';
 import { refuseOldServer, refuseSharedSessions } from './platform/db/start-checks.ts';
-import { createFairShare } from './platform/fair-share.ts';
 import { createImageEngine } from './platform/images/image-engine.ts';
-import { createInFlight } from './platform/in-flight.ts';
 import type { Limiter } from './platform/limits/limiter.ts';
 import { memoryLimiter } from './platform/limits/memory.ts';
 import { redisLimiter } from './platform/limits/redis.ts';
@@ -328,7 +328,7 @@ const usualUploadBounds: UploadBounds = {
 /** A sixteenth is out of reach of any one project, and another one of any one subject. */
 function shareUploads({ places, bufferBytes, ...waits }: UploadBounds): Deps['uploads'] {
   const share = (units: number) =>
-    createFairShare('uploads', {
+    new EvictingSemaphore('uploads', {
       ...waits,
       units,
       unitsOfProject: units - Math.ceil(units / 16),
@@ -359,7 +359,7 @@ async function openObjects(
   const objects =
     S3_BUCKET === null
       ? openDiskStore(settings, downloadSecret, clock)
-      : await openS3Store(settings, S3_BUCKET, () => uploads.places.relieve());
+      : await openS3Store(settings, S3_BUCKET, () => uploads.places.evictSlow());
   undo.push(() => objects.close());
   await objects.check();
   return objects;

@@ -3,11 +3,11 @@ import type { Clock } from '../kernel/clock.ts';
 import type { DeviceCookies } from '../kernel/crypto/device-cookie.ts';
 import type { Sealer } from '../kernel/crypto/sealed.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
+import type { InFlight } from '../platform/concurrency/bytes-in-flight.ts';
+import type { EvictingSemaphore } from '../platform/concurrency/evicting-semaphore.ts';
 import type { Counters } from '../platform/counters/counters.ts';
 import type { Database } from '../platform/db/postgres.ts';
-import type { FairShare } from '../platform/fair-share.ts';
 import type { ImageEngine } from '../platform/images/image-engine.ts';
-import type { InFlight } from '../platform/in-flight.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Mailer } from '../platform/mail/mailer.ts';
@@ -45,7 +45,7 @@ export interface Deps {
   /** The claims of a download URL that this service serves itself; null for a forged or expired one. */
   readonly verifyDownload: (key: string, query: string) => DownloadClaims | null;
   /** What uploads under way share: bytes of memory for small ones, places for those that are streamed. */
-  readonly uploads: { readonly buffers: FairShare; readonly places: FairShare };
+  readonly uploads: { readonly buffers: EvictingSemaphore; readonly places: EvictingSemaphore };
   /** Bounds what large uploads have in the store before they are committed. */
   readonly inFlight: InFlight;
   readonly version: string;

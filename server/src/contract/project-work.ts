@@ -1,15 +1,15 @@
 // Work within one project that may have one of the database's connections for long. Each project has a few of them
 // for that and no more: the rest is for everybody else.
 import { onceFor } from '../kernel/async/once-for.ts';
-import { createAdmission } from '../platform/admission.ts';
+import { FairSemaphore } from '../platform/concurrency/fair-semaphore.ts';
 import type { Patience } from '../platform/db/pool.ts';
 import type { Transaction } from '../platform/db/postgres.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { createTurnQueue } from '../platform/turn-queue.ts';
 import type { Deps } from './deps.ts';
 
-const waitersOf = onceFor((_deps: Deps) =>
-  createAdmission('changes of the same project', { places: 20, placesOfOne: 8, waitMaxMs: 4_000 }),
+const waitersOf = onceFor(
+  (_deps: Deps) =>
+    new FairSemaphore('changes of the same project', { permits: 20, permitsPerOwner: 8, waitMaxMs: 4_000 }),
 );
 
 /** For a single statement that may have to wait for a lock. */
@@ -28,7 +28,7 @@ export const projectTransaction = <Result>(
 ): Promise<Result> => mayWait(deps, projectId, () => deps.db.transaction(work, patience));
 
 /** Few places would be fairer, but reads that go out together share a write: with 8, a list costs 8 % more. */
-const listersOf = onceFor((_deps: Deps) => createTurnQueue('lists', { places: 24, waitMaxMs: 8_000 }));
+const listersOf = onceFor((_deps: Deps) => new FairSemaphore('lists', { permits: 24, waitMaxMs: 8_000 }));
 
 /**
  * A page of a project's list. Projects take turns: whoever asks for many pages at once waits behind its own, and others
@@ -37,8 +37,8 @@ const listersOf = onceFor((_deps: Deps) => createTurnQueue('lists', { places: 24
 export const readPage = <Row>(deps: Deps, projectId: string, statement: Sql): Promise<Row[]> =>
   listersOf(deps).during([projectId], () => deps.db.read<Row>(statement));
 
-const searchersOf = onceFor((_deps: Deps) =>
-  createAdmission('searches', { places: 8, placesOfOne: 3, waitMaxMs: 5_000 }),
+const searchersOf = onceFor(
+  (_deps: Deps) => new FairSemaphore('searches', { permits: 8, permitsPerOwner: 3, waitMaxMs: 5_000 }),
 );
 
 /**

@@ -5,7 +5,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Deps } from '../contract/deps.ts';
 import { createIdentify, type Identify } from '../features/credentials/credentials.together.ts';
 import { newId } from '../kernel/id.ts';
-import { createAdmission } from '../platform/admission.ts';
+import { FairSemaphore } from '../platform/concurrency/fair-semaphore.ts';
 import { createBookkeeping, pathOf } from './bookkeeping.ts';
 import { keepMetering, meterChunks } from './chunk-meter.ts';
 import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
@@ -117,10 +117,10 @@ export function createHttpServer(deps: Deps): HttpServer {
     done();
   });
   instance.setErrorHandler((error, _request, reply) => sendError(deps, error, reply));
-  const bodies = createAdmission('large bodies', { places: 64, placesOfOne: 16, waitMaxMs: 10_000 });
+  const bodies = new FairSemaphore('large bodies', { permits: 64, permitsPerOwner: 16, waitMaxMs: 10_000 });
   const readJson = (request: FastifyRequest) =>
     readJsonBody(request.raw, request.routeOptions.bodyLimit ?? jsonBytesMax, (signal) =>
-      bodies.enter(ownerOf(request), signal),
+      bodies.acquire(ownerOf(request), signal),
     );
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('application/json', readJson);

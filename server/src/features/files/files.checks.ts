@@ -5,9 +5,9 @@ import { invalid, outage, PakhusError } from '../../kernel/error.ts';
 import { contradicts } from '../../kernel/media/media-compatibility.ts';
 import { isAllowedType, readMediaType } from '../../kernel/media/media-type.ts';
 import { isStorableText } from '../../kernel/text/text.ts';
-import type { Room } from '../../platform/in-flight.ts';
+import type { Room } from '../../platform/concurrency/bytes-in-flight.ts';
+import type { FilePart } from '../../platform/forms/form-reader.ts';
 import { detectMediaType, sniffedBytes } from '../../platform/media-detect.ts';
-import type { FilePart } from '../../platform/multipart.ts';
 import type { ReceivedFile } from './files.receive.ts';
 import type { StoreOutcome } from './files.sql.ts';
 

@@ -4,7 +4,7 @@ import { type Issue, invalid } from '../../kernel/error.ts';
 import { spellingsOf } from '../../kernel/text/casing.ts';
 import { readFolder } from '../../kernel/text/folder.ts';
 import { parseForeignJson } from '../../kernel/text/json.ts';
-import type { FormFields } from '../../platform/multipart.ts';
+import type { FormFields } from '../../platform/forms/form-reader.ts';
 import type { FileValues } from './files.sql.ts';
 import type { FileMetaInput } from './files.wire.ts';
 

@@ -14,14 +14,14 @@ import type { Subject } from '../../contract/subject.ts';
 import type { Validator } from '../../contract/validation.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { isUuid } from '../../kernel/id.ts';
-import type { Claim, Room } from '../../platform/in-flight.ts';
+import type { Claim, Room } from '../../platform/concurrency/bytes-in-flight.ts';
 import {
   type FilePart,
   type FormFields,
   formBytesMax,
   readForm,
   type TakeFile,
-} from '../../platform/multipart.ts';
+} from '../../platform/forms/form-reader.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 import { countFor } from '../stats/stats.count.ts';
 import {

@@ -1,11 +1,11 @@
 // Reads multipart/form-data from a request, without a stream in between. Fields are small and gathered; the one file
 // is handed on as it arrives, in whatever order the parts come.
 import type { IncomingMessage } from 'node:http';
-import { joined } from '../kernel/bytes.ts';
-import { invalid, PakhusError } from '../kernel/error.ts';
-import { dropped, FormParser, headsBytesMax, type PartSink } from '../kernel/form/form-parser.ts';
-import { decodeText, MalformedForm, type PartHead, parametersOf } from '../kernel/form/part-head.ts';
-import { SmallChunks } from '../kernel/form/small-chunks.ts';
+import { joined } from '../../kernel/bytes.ts';
+import { invalid, PakhusError } from '../../kernel/error.ts';
+import { dropped, FormParser, headsBytesMax, type PartSink } from '../../kernel/form/form-parser.ts';
+import { decodeText, MalformedForm, type PartHead, parametersOf } from '../../kernel/form/part-head.ts';
+import { SmallChunks } from '../../kernel/form/small-chunks.ts';
 
 export type FilePart = Pick<PartHead, 'filename' | 'contentType'>;
 
