@@ -25,7 +25,7 @@ export interface Call {
   /** Counts the request as a download as well. */
   countDownload(): void;
   /** Throws where the credential has ended since the request was let in, which may be long ago when its body is slow. */
-  refuseEnded(): Promise<void>;
+  assertCredentialActive(): Promise<void>;
   /** Answers with a status of its own, where the shape's does not fit. */
   setStatus(status: number): void;
 }

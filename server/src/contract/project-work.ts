@@ -2,7 +2,7 @@
 // for that and no more: the rest is for everybody else.
 import { onceFor } from '../kernel/async/once-for.ts';
 import { FairSemaphore } from '../platform/concurrency/fair-semaphore.ts';
-import type { Patience } from '../platform/db/pool.ts';
+import type { Workload } from '../platform/db/pool.ts';
 import type { Transaction } from '../platform/db/postgres.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Deps } from './deps.ts';
@@ -24,8 +24,8 @@ export const projectTransaction = <Result>(
   deps: Deps,
   projectId: string,
   work: (tx: Transaction) => Promise<Result>,
-  patience?: Patience,
-): Promise<Result> => mayWait(deps, projectId, () => deps.db.transaction(work, patience));
+  workload?: Workload,
+): Promise<Result> => mayWait(deps, projectId, () => deps.db.transaction(work, workload));
 
 /** Few places would be fairer, but reads that go out together share a write: with 8, a list costs 8 % more. */
 const listersOf = onceFor((_deps: Deps) => new FairSemaphore('lists', { permits: 24, waitMaxMs: 8_000 }));

@@ -1,7 +1,7 @@
 // Every variable that configures Pakhus: its name, its default, its meaning and how its text is read.
 // Nothing here looks at the environment; config.ts does.
 
-import { isSentinelAddress, readSentinelAddress, sentinelSchemes } from '../platform/redis-address.ts';
+import { isSentinelAddress, parseSentinelAddress, sentinelSchemes } from '../platform/redis-address.ts';
 
 interface Variable<Value> {
   readonly meaning: string;
@@ -162,7 +162,7 @@ function redisUrl(meaning: string): Variable<string | null> {
     ...single,
     read: (given) => {
       if (given === undefined || !isSentinelAddress(given)) return single.read(given);
-      readSentinelAddress(given);
+      parseSentinelAddress(given);
       return given;
     },
   };

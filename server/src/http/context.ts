@@ -92,7 +92,7 @@ export class RequestCall implements Call {
     this.#request.isDownload = true;
   }
 
-  refuseEnded(): Promise<void> {
+  assertCredentialActive(): Promise<void> {
     return this.#request.readmit?.() ?? Promise.resolve();
   }
 

@@ -134,7 +134,7 @@ const tagOf = ({ route }: Endpoint): string => route.id.split('.', 1)[0] ?? '';
 
 function operationOf(endpoint: Endpoint): Json {
   const { route, operationId } = endpoint;
-  const parameters = parametersOf(endpoint);
+  const parameters = parseParameters(endpoint);
   return {
     operationId,
     tags: [tagOf(endpoint)],
@@ -155,7 +155,7 @@ function accessNote({ access }: Route): string {
   return `Callers: ${list(actors)}.${scope ? ` Scope: \`${scope}\`${exempt}.` : ''}${session ? ' Needs a session.' : ''}`;
 }
 
-function parametersOf({ route, subjectBy }: Endpoint): Json[] {
+function parseParameters({ route, subjectBy }: Endpoint): Json[] {
   const subject: Json[] = [];
   if (subjectBy === 'userId')
     subject.push(

@@ -19,16 +19,16 @@ export interface Passwords {
 }
 
 /** Of the passwords of spaces: each project has turns of its own. */
-export const turnOfSpaces = (projectId: string): OwnerPath => [projectId];
+export const hashQueueOfSpaces = (projectId: string): OwnerPath => [projectId];
 
 /** Of an account whose owner has proved as much before: by a session, a reset link or a browser that has logged in. */
-export const turnOfAccount = (accountId: string): OwnerPath => ['accounts', accountId];
+export const hashQueueOfAccount = (accountId: string): OwnerPath => ['accounts', accountId];
 
 /** Of everybody else, by the addresses that they come from: what can be forged comes last. */
-export const turnOfStrangers = (addresses: readonly string[]): OwnerPath => ['strangers', ...addresses];
+export const hashQueueOfStrangers = (addresses: readonly string[]): OwnerPath => ['strangers', ...addresses];
 
 /** Of the operator, on the command line or at the first start. */
-export const turnOfOperator: OwnerPath = ['operator'];
+export const hashQueueOfOperator: OwnerPath = ['operator'];
 
 /** OWASP's recommendation for argon2id, which is algorithm 2. */
 const cost = {

@@ -10,7 +10,7 @@ import { invalid } from '../../kernel/error.ts';
 import { newId } from '../../kernel/id.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
-import { turnOfAccount } from '../../platform/passwords.ts';
+import { hashQueueOfAccount } from '../../platform/passwords.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { postMail } from '../mail/mail.service.ts';
 import { resetMail } from './accounts.mail.ts';
@@ -61,7 +61,7 @@ export async function changePassword(
   audit: AuditStamp,
 ): Promise<void> {
   const failures = sessionFailures('password', session);
-  const turn = turnOfAccount(session.accountId);
+  const turn = hashQueueOfAccount(session.accountId);
   const [known] = await deps.db.read<AccountRow>(findAccount(session.accountId));
   const right = await deps.passwords.verify(turn, input.currentPassword, known?.password_hash ?? null, () =>
     countAttempt(deps, failures),
@@ -153,7 +153,7 @@ export async function resetPassword(
   // Looked up before the costly hash, so that guesses cost us little.
   const [reset] = await deps.db.read<{ account_id: string }>(findReset(tokenHash, isoOf(deps.clock())));
   if (!reset) throw deadLink();
-  const passwordHash = await deps.passwords.hash(turnOfAccount(reset.account_id), input.newPassword);
+  const passwordHash = await deps.passwords.hash(hashQueueOfAccount(reset.account_id), input.newPassword);
   const account = await deps.db.transaction(async (tx) => {
     const held = await holdAccount(tx, reset.account_id);
     const [mine] = await tx.query(deleteReset(tokenHash));

@@ -7,7 +7,7 @@ import { search } from '../../contract/project-work.ts';
 import { route } from '../../contract/route.ts';
 import { Choice, Listing, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
 import { isoOf } from '../../kernel/clock.ts';
-import { readMoment } from '../../kernel/text/timestamp.ts';
+import { parseTimestamp } from '../../kernel/text/timestamp.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
 
 const ActorType = Choice(['admin', 'project', 'integration'], { 'x-name': 'ActorType' });
@@ -65,7 +65,7 @@ const AuditEntry = Named('AuditEntry', {
 const Logs = Listing('logs', AuditEntry);
 
 /** Offsets that JavaScript reads and PostgreSQL refuses become UTC before they get there. */
-const instantOf = (moment: string): string => isoOf(readMoment(moment) ?? 0);
+const instantOf = (moment: string): string => isoOf(parseTimestamp(moment) ?? 0);
 
 /** Of a date, when that day ends. */
 const lastInstantOf = (moment: string): string =>

@@ -1,7 +1,7 @@
 // Recording. A mutation's row is part of its transaction; rows of reads are gathered and written together.
 import type { AuditAction, AuditQueue, AuditStamp, AuditSubject } from '../../contract/audit.ts';
 import { isoOf } from '../../kernel/clock.ts';
-import { camelOf } from '../../kernel/text/casing.ts';
+import { toCamelCase } from '../../kernel/text/casing.ts';
 import type { Database, Transaction } from '../../platform/db/postgres.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { sql } from '../../platform/db/sql.ts';
@@ -40,7 +40,10 @@ const inCamelCase: ReadonlySet<string> = new Set([
 function inApiNames(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const named = (values: object) =>
     Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [inCamelCase.has(name) ? camelOf(name) : name, value]),
+      Object.entries(values).map(([name, value]) => [
+        inCamelCase.has(name) ? toCamelCase(name) : name,
+        value,
+      ]),
     );
   const sides = (['old', 'new'] as const).filter((side) => isObject(metadata[side]));
   return { ...metadata, ...Object.fromEntries(sides.map((side) => [side, named(metadata[side] as object)])) };

@@ -87,7 +87,7 @@ export const unauthorized = () =>
  * Asks again, within a transaction that has waited for its turn: whoever makes credentials must not outlive its own,
  * or keys that are being replaced could leave others behind.
  */
-export async function refuseEnded(
+export async function recheckCredential(
   tx: Transaction,
   { projectId, session, keyId }: ProjectActor,
 ): Promise<void> {

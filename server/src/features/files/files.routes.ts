@@ -4,7 +4,7 @@ import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { bodyValidator } from '../../contract/validation.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
-import { readTypeFilter } from '../../kernel/media/media-type.ts';
+import { parseTypeFilter } from '../../kernel/media/media-type.ts';
 import { commitTogether } from './files.commit.ts';
 import { folderOf, tagsAsked } from './files.meta.ts';
 import { storageKeyOf, urlOf } from './files.objects.ts';
@@ -123,7 +123,7 @@ export const fileRoutes = [
         folder: folder === undefined ? undefined : folderOf(folder, 400),
         tags: tags?.flatMap(tagsAsked),
         classifier,
-        mimeType: mime_type === undefined ? undefined : readTypeFilter(mime_type),
+        mimeType: mime_type === undefined ? undefined : parseTypeFilter(mime_type),
         visibility,
       };
       return listUserFiles(deps, actor, user.id, filter, query);

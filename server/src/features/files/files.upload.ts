@@ -161,7 +161,7 @@ async function receiveAndStore<Input extends UploadInput>(
   refuseSize(file.size, file.cutShort ? announcedSize(call.raw) : 0, bytesMax, attempt.room);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
-  await call.refuseEnded();
+  await call.assertCredentialActive();
   const object = await place(attempt, arrived, file, facts, values);
   const row = rowOf(actor, user, input, values, facts, file, object);
   attempt.committing = true;

@@ -8,7 +8,7 @@ import { newApiKey } from '../../kernel/crypto/secret.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { recordAudit } from '../audit/audit.service.ts';
-import { refuseEnded } from '../credentials/credentials.service.ts';
+import { recheckCredential } from '../credentials/credentials.service.ts';
 import { lockProject } from '../projects/projects.lock.ts';
 import {
   countActiveKeys,
@@ -77,7 +77,7 @@ export const credentialTransaction = <Result>(
 ): Promise<Result> =>
   projectTransaction(deps, actor.projectId, async (tx) => {
     await lockProject(tx, actor.projectId);
-    await refuseEnded(tx, actor);
+    await recheckCredential(tx, actor);
     return work(tx);
   });
 

@@ -5,7 +5,7 @@ import { afterCursor, type PageRequest, pageOf } from '../../contract/paging.ts'
 import { projectTransaction, readPage } from '../../contract/project-work.ts';
 import { userNotFound } from '../../contract/refusals.ts';
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
-import { inTries } from '../../kernel/async/retry.ts';
+import { retry } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
 import { recordAudit } from '../audit/audit.service.ts';
@@ -55,7 +55,7 @@ export async function createUser(
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: user.id, userId: user.id, metadata });
     return user;
   };
-  return inTries(defaultsTriedMax, passes, () => projectTransaction(deps, projectId, insert)).catch(
+  return retry(defaultsTriedMax, passes, () => projectTransaction(deps, projectId, insert)).catch(
     explainConflict,
   );
 }

@@ -14,7 +14,6 @@ import type { Logger } from '../log.ts';
 import type { RedisClient } from '../redis.ts';
 import {
   type ApplyBatch,
-  batchesOf,
   type CounterName,
   type Counters,
   type CountRow,
@@ -22,6 +21,7 @@ import {
   keyOf,
   nothingCounted,
   Tallies,
+  toBatches,
 } from './counters.ts';
 
 /**
@@ -154,7 +154,7 @@ export function redisCounters({ redis, installation, fallback, log }: RedisCount
     )) as string[];
     for (const sealed of names) {
       const rows = rowsOf(await redis.hgetall(batchKey(sealed)));
-      for (const batch of batchesOf(sealed, rows)) await apply(batch);
+      for (const batch of toBatches(sealed, rows)) await apply(batch);
       await redis.multi().del(batchKey(sealed)).srem(batches, sealed).exec();
     }
   };

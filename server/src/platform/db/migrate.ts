@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '../log.ts';
-import { endlessPatience } from './pool.ts';
+import { noLockTimeout } from './pool.ts';
 import type { Database, Queryable } from './postgres.ts';
 import { type Sql, sql } from './sql.ts';
 
@@ -83,7 +83,7 @@ const listBlockers = (pid: number): Sql => sql`
 async function migrateAtOnce(db: Database, blockers: BlockerWatch, lockWaitMs: number): Promise<string[]> {
   const files = await migrationFiles();
   return db.transaction(async (tx) => {
-    await tx.query(endlessPatience);
+    await tx.query(noLockTimeout);
     await tx.query(sql`select pg_advisory_xact_lock(${lockKey})`);
     const [own] = await tx.query<{ pid: number }>(
       sql`select pg_backend_pid() as pid, set_config('lock_timeout', ${String(lockWaitMs)}, true)`,

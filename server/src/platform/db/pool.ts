@@ -3,7 +3,7 @@
 // that a server on which commits hang gets no more than a pool of them.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { inTries } from '../../kernel/async/retry.ts';
+import { retry } from '../../kernel/async/retry.ts';
 import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Logger } from '../log.ts';
 import { explainOutage, isLostConnection, isUnanswered, outcomeUnknown, unanswered } from './outage.ts';
@@ -21,11 +21,11 @@ import { Sql, sql } from './sql.ts';
  * `request`: somebody waits, for a bounded time. `background`: nobody does, so it may take until the connection is
  * given up. `long`: the same, for work of minutes; only a connection that the server does not know is given up.
  */
-export type Patience = 'request' | 'background' | 'long';
+export type Workload = 'request' | 'background' | 'long';
 
 export interface Pool {
-  query<Row>(statement: Sql, patience: Patience): Promise<Row[]>;
-  transaction<Result>(work: (query: Query) => Promise<Result>, patience: Patience): Promise<Result>;
+  query<Row>(statement: Sql, workload: Workload): Promise<Row[]>;
+  transaction<Result>(work: (query: Query) => Promise<Result>, workload: Workload): Promise<Result>;
   readonly state: { readonly total: number; readonly idle: number; readonly waiting: number };
   end(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export function openPool(deps: PoolDeps): Pool {
   pool.on('connect', (client) => client.on('error', () => undefined));
 
   /** Passes over connections to a server that has been replaced. */
-  const lend = async (patience: Patience): Promise<Lent> => {
+  const lend = async (workload: Workload): Promise<Lent> => {
     for (;;) {
       const client = await pool.connect().catch((error: unknown) => {
         throw explainOutage(error);
@@ -85,7 +85,7 @@ export function openPool(deps: PoolDeps): Pool {
         continue;
       }
       lent.isNew = false;
-      lent.line.mayBeStuckFor(patience === 'long' ? Number.POSITIVE_INFINITY : timing.abandonMs);
+      lent.line.mayBeStuckFor(workload === 'long' ? Number.POSITIVE_INFINITY : timing.abandonMs);
       return lent;
     }
   };
@@ -94,13 +94,13 @@ export function openPool(deps: PoolDeps): Pool {
       () => client.release(),
       (error: unknown) => client.release(isFatal(error)),
     );
-  const waitMsFor = (patience: Patience) =>
-    patience === 'request' ? timing.writeMs : Number.POSITIVE_INFINITY;
+  const waitMsFor = (workload: Workload) =>
+    workload === 'request' ? timing.writeMs : Number.POSITIVE_INFINITY;
 
-  const query = async <Row>(statement: Sql, patience: Patience): Promise<Row[]> => {
+  const query = async <Row>(statement: Sql, workload: Workload): Promise<Row[]> => {
     // Waiting for a connection counts as well.
-    const endAt = Date.now() + waitMsFor(patience);
-    const lent = await lend(patience);
+    const endAt = Date.now() + waitMsFor(workload);
+    const lent = await lend(workload);
     const answer = send<Row>(lent, statement);
     giveBackAfter(lent, answer);
     return answerWithin(silence, endAt - Date.now(), answer);
@@ -108,10 +108,10 @@ export function openPool(deps: PoolDeps): Pool {
 
   const transaction = async <Result>(
     work: (query: Query) => Promise<Result>,
-    patience: Patience,
+    workload: Workload,
   ): Promise<Result> => {
-    const endAt = Date.now() + waitMsFor(patience);
-    const lent = await lend(patience);
+    const endAt = Date.now() + waitMsFor(workload);
+    const lent = await lend(workload);
     const within = <Row>(statement: Sql) =>
       answerWithin(silence, endAt - Date.now(), send<Row>(lent, statement));
     let result: Result;
@@ -136,8 +136,8 @@ export function openPool(deps: PoolDeps): Pool {
   };
 
   return {
-    query: (statement, patience) => untangled(() => query(statement, patience)),
-    transaction: (work, patience) => untangled(() => transaction(work, patience)),
+    query: (statement, workload) => untangled(() => query(statement, workload)),
+    transaction: (work, workload) => untangled(() => transaction(work, workload)),
     get state() {
       return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
     },
@@ -154,7 +154,7 @@ const limitsOf = ({ writeMs }: DatabaseTiming): string => `
   do $$ begin set client_connection_check_interval = '5s'; exception when others then null; end $$`;
 
 /** For the one transaction of a start that waits for other instances, however long they take. */
-export const endlessPatience: Sql = sql`
+export const noLockTimeout: Sql = sql`
   select set_config('lock_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`;
 
 const triesMax = 5;
@@ -166,7 +166,7 @@ const untangleMsMax = 20;
  */
 function untangled<Result>(work: () => Promise<Result>): Promise<Result> {
   let tries = 0;
-  return inTries(triesMax, isDeadlock, () => {
+  return retry(triesMax, isDeadlock, () => {
     tries += 1;
     return tries === 1 ? work() : delay(untangleMsMax * Math.random()).then(work);
   });

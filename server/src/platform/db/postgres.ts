@@ -5,7 +5,7 @@ import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Logger } from '../log.ts';
 import { openLanes } from './lanes.ts';
 import { listenOn } from './listen.ts';
-import { openPool, type Patience } from './pool.ts';
+import { openPool, type Workload } from './pool.ts';
 import { currentServer, type DatabaseTiming, defaultTiming } from './session.ts';
 import { watchForSilence } from './silence.ts';
 import type { Sql } from './sql.ts';
@@ -20,7 +20,7 @@ export interface Transaction extends Queryable {
 }
 
 export interface Database extends Queryable {
-  query<Row>(statement: Sql, patience?: Patience): Promise<Row[]>;
+  query<Row>(statement: Sql, workload?: Workload): Promise<Row[]>;
   /** Like `query`, for statements that only read and never wait for a lock. */
   read<Row>(statement: Sql): Promise<Row[]>;
   /** The same for look-ups that every request needs: on connections of their own, where no long list is in front of them. */
@@ -29,7 +29,7 @@ export interface Database extends Queryable {
    * `work` is done again from the start where the database undid it to end a deadlock. Where the answer to the commit
    * is lost, the outcome is asked for on another connection; `isOutcomeUnknown` if that fails as well.
    */
-  transaction<Result>(work: (tx: Transaction) => Promise<Result>, patience?: Patience): Promise<Result>;
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>, workload?: Workload): Promise<Result>;
   /**
    * Calls `hear` with the payload of every notification on a channel, for as long as the database is there, and
    * again when it is back. Resolves to the function that ends it.
@@ -98,11 +98,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = openPool({ ...shared, size: poolSize, read: lanes.read });
 
   return {
-    query: <Row>(statement: Sql, patience: Patience = 'request') => pool.query<Row>(statement, patience),
+    query: <Row>(statement: Sql, workload: Workload = 'request') => pool.query<Row>(statement, workload),
     read: <Row>(statement: Sql) => lanes.read(statement) as Promise<Row[]>,
     readFirst: <Row>(statement: Sql) => firstLanes.read(statement) as Promise<Row[]>,
-    transaction: (work, patience = 'request') =>
-      pool.transaction((query) => work({ inTransaction: true, query }), patience),
+    transaction: (work, workload = 'request') =>
+      pool.transaction((query) => work({ inTransaction: true, query }), workload),
     listen: (channel, hear) => listenOn(shared, channel, hear),
     pool: () => pool.state,
     async close() {
@@ -115,8 +115,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 /** The same database for work that nobody waits for: it takes the time that it takes, unless it says otherwise. */
 export const inBackground = (db: Database): Database => ({
   ...db,
-  query: (statement, patience = 'background') => db.query(statement, patience),
-  transaction: (work, patience = 'background') => db.transaction(work, patience),
+  query: (statement, workload = 'background') => db.query(statement, workload),
+  transaction: (work, workload = 'background') => db.transaction(work, workload),
 });
 
 /** The database has said no to a statement, of which nothing is done then. */

@@ -2,7 +2,7 @@
 // follows from, and instances share the work. The only file that knows pg-boss.
 import PgBoss from 'pg-boss';
 import { whileRenewed } from '../../kernel/async/lease.ts';
-import { endlessPatience } from '../db/pool.ts';
+import { noLockTimeout } from '../db/pool.ts';
 import type { Database, Transaction } from '../db/postgres.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { Logger } from '../log.ts';
@@ -54,7 +54,7 @@ export async function openQueue(
   boss.on('error', (error) => log.warn({ err: error }, 'the queue stumbled; it goes on'));
   // pg-boss makes its own tables, and stumbles when several instances do so at once.
   await db.transaction(async (tx) => {
-    await tx.query(endlessPatience);
+    await tx.query(noLockTimeout);
     await tx.query(sql`select pg_advisory_xact_lock(${startLock})`);
     await boss.start();
     for (const queue of queues) await declare(boss, queue);
