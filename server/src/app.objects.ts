@@ -24,7 +24,7 @@ export async function openObjects(
   const objects =
     S3_BUCKET === null
       ? openDiskStore(settings, downloadSecret, clock)
-      : await openS3Store(settings, S3_BUCKET, () => uploads.places.relieve());
+      : await openS3Store(settings, S3_BUCKET, () => uploads.places.evictSlow());
   undo.push(() => objects.close());
   await objects.check();
   return objects;

@@ -1,6 +1,6 @@
 // The capacity that all uploads of this process share.
 import type { Deps } from './contract/deps.ts';
-import { createFairShare } from './platform/fair-share.ts';
+import { EvictingSemaphore } from './platform/concurrency/evicting-semaphore.ts';
 
 export interface UploadBounds {
   /** Uploads streamed at once, each with a bounded amount of memory. */
@@ -21,7 +21,7 @@ export const defaultUploadBounds: UploadBounds = {
 /** One project gets at most 15/16 of it, and one user or space at most 14/16: some is always left for others. */
 export function shareUploads({ places, bufferBytes, ...waits }: UploadBounds): Deps['uploads'] {
   const share = (units: number) =>
-    createFairShare('uploads', {
+    new EvictingSemaphore('uploads', {
       ...waits,
       units,
       unitsOfProject: units - Math.ceil(units / 16),

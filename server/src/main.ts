@@ -4,7 +4,6 @@ import type { Pakhus } from './app.ts';
 import { runCommand } from './cli.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { reasonOf } from './kernel/error.ts';
-import { keepRequestsYoung } from './platform/heap.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 
 const stopWithinMs = 30_000;
@@ -29,7 +28,6 @@ async function main(): Promise<void> {
 }
 
 async function serve(): Promise<void> {
-  keepRequestsYoung();
   const { settings, warnings } = readConfig(process.env);
   const log = createLogger(settings.LOG_LEVEL);
   for (const warning of warnings) log.warn({}, warning);

@@ -3,12 +3,12 @@ import type { Clock } from '../kernel/clock.ts';
 import type { DeviceCookies } from '../kernel/crypto/device-cookie.ts';
 import type { Sealer } from '../kernel/crypto/sealed.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
+import type { InFlight } from '../platform/concurrency/bytes-in-flight.ts';
+import type { EvictingSemaphore } from '../platform/concurrency/evicting-semaphore.ts';
 import type { Counters } from '../platform/counters/counters.ts';
 import type { Database } from '../platform/db/postgres.ts';
 import type { ProjectGates } from '../platform/db/project-work.ts';
-import type { FairShare } from '../platform/fair-share.ts';
 import type { ImageEngine } from '../platform/images/image-engine.ts';
-import type { InFlight } from '../platform/in-flight.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Mailer } from '../platform/mail/mailer.ts';
@@ -52,7 +52,7 @@ export interface Deps {
   /** The claims of a signed download URL of the disk store; null if it is forged or has expired. */
   readonly verifyDownload: (key: string, query: string) => DownloadClaims | null;
   /** Capacity that uploads in flight share: memory for small ones, slots for streamed ones. */
-  readonly uploads: { readonly buffers: FairShare; readonly places: FairShare };
+  readonly uploads: { readonly buffers: EvictingSemaphore; readonly places: EvictingSemaphore };
   /** Bounds how many uncommitted bytes large uploads may have in the store. */
   readonly inFlight: InFlight;
   readonly version: string;

@@ -1,7 +1,7 @@
 // Every environment variable: its name, default, meaning and how its text is parsed. Only config.ts reads the
 // environment itself.
 
-import { isSentinelAddress, readSentinelAddress, sentinelSchemes } from '../platform/redis-address.ts';
+import { isSentinelAddress, parseSentinelAddress, sentinelSchemes } from '../platform/redis-address.ts';
 
 interface Variable<Value> {
   readonly meaning: string;
@@ -162,7 +162,7 @@ function redisUrl(meaning: string): Variable<string | null> {
     ...single,
     read: (given) => {
       if (given === undefined || !isSentinelAddress(given)) return single.read(given);
-      readSentinelAddress(given);
+      parseSentinelAddress(given);
       return given;
     },
   };

@@ -5,7 +5,7 @@ import { joined } from '../kernel/bytes.ts';
 import { PakhusError } from '../kernel/error.ts';
 import { SmallChunks } from '../kernel/form/small-chunks.ts';
 import { parseForeignJson } from '../kernel/text/json.ts';
-import { ClientGone } from '../platform/multipart.ts';
+import { ClientGone } from '../platform/forms/form-reader.ts';
 import { bodyTooLarge, malformedBody, wrongContentType } from './error-reply.ts';
 
 const readTimeMs = 30_000;

@@ -5,7 +5,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Deps } from '../contract/deps.ts';
 import { createIdentify, type Identify } from '../features/credentials/credentials.together.ts';
 import { newId } from '../kernel/id.ts';
-import { createAdmission } from '../platform/admission.ts';
+import { FairSemaphore } from '../platform/concurrency/fair-semaphore.ts';
 import { type Bookkeeping, createBookkeeping, pathOf } from './bookkeeping.ts';
 import { keepMetering, meterChunks } from './chunk-meter.ts';
 import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
@@ -140,10 +140,10 @@ function addHooks(deps: Deps, instance: FastifyInstance, books: Bookkeeping, dra
 }
 
 function addRoutes(deps: Deps, instance: FastifyInstance): void {
-  const bodies = createAdmission('large bodies', { places: 64, placesOfOne: 16, waitMaxMs: 10_000 });
+  const bodies = new FairSemaphore('large bodies', { permits: 64, permitsPerOwner: 16, waitMaxMs: 10_000 });
   const readJson = (request: FastifyRequest) =>
     readJsonBody(request.raw, request.routeOptions.bodyLimit ?? jsonBytesMax, (signal) =>
-      bodies.enter(bodyOwner(request), signal),
+      bodies.acquire(bodyOwner(request), signal),
     );
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('application/json', readJson);

@@ -2,7 +2,7 @@
 // another runs it on the next due date.
 import type { Deps } from '../contract/deps.ts';
 import type { PeriodicTask } from '../contract/job.ts';
-import { waitAtMost } from '../kernel/async/time-limit.ts';
+import { withTimeout } from '../kernel/async/time-limit.ts';
 import { sql } from '../platform/db/sql.ts';
 
 const tickMsMax = 30_000;
@@ -20,7 +20,7 @@ export function startSchedule(deps: Deps, tasks: readonly PeriodicTask[]): Sched
   return {
     async stop() {
       stopping.abort();
-      await waitAtMost(stopTimeoutMs, Promise.all(running));
+      await withTimeout(stopTimeoutMs, Promise.all(running));
     },
   };
 }

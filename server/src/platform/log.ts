@@ -1,7 +1,7 @@
 // Structured logs: one JSON object a line on stdout. Fields that could hold a secret are cut here, whoever
 // logs them.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
-import { atEndOfTurn } from '../kernel/async/turn.ts';
+import { atEndOfIteration } from '../kernel/async/event-loop.ts';
 import { isoOf } from '../kernel/clock.ts';
 import { quoted } from '../kernel/text/json.ts';
 
@@ -125,7 +125,7 @@ function gatheredStdout(): DestinationStream {
   process.once('exit', flush);
   return {
     write(line) {
-      if (held === '') atEndOfTurn(flush);
+      if (held === '') atEndOfIteration(flush);
       held += line;
       if (held.length > heldLengthMax) flush();
     },

@@ -1,6 +1,6 @@
 // What the first bytes of a file prove it to be. Bytes that prove nothing say nothing.
 import { fileTypeFromBuffer } from 'file-type';
-import { readMediaType } from '../kernel/media/media-type.ts';
+import { parseMediaType } from '../kernel/media/media-type.ts';
 
 /** So many first bytes decide. */
 export const sniffedBytes = 4100;
@@ -13,7 +13,7 @@ export async function detectMediaType(bytes: Buffer): Promise<string | null> {
   if (isText(text) && !textSignature.test(text)) return null;
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
   if (!found) return null;
-  const type = readMediaType(found.mime);
+  const type = parseMediaType(found.mime);
   return (structures[type]?.(head) ?? true) ? type : null;
 }
 

@@ -1,5 +1,6 @@
 // Metrics in the text format of Prometheus: histograms, and gauges and totals that are asked when they are read.
 // Labels come from closed lists of our own, never from what a caller sends, so that their number is bounded.
+import { withTimeout } from '../kernel/async/time-limit.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -37,7 +38,8 @@ export function createMetrics(): Metrics {
     });
   };
   const asked = (name: string, ask: () => Promise<readonly Sample[]> | readonly Sample[]): Family => {
-    return async () => (await soon(ask)).map(({ labels = {}, value }) => `${name}${shown(labels)} ${value}`);
+    return async () =>
+      (await samplesInTime(ask)).map(({ labels = {}, value }) => `${name}${shown(labels)} ${value}`);
   };
   return {
     histogram(name, help, bounds) {
@@ -105,20 +107,16 @@ function shown(labels: Labels): string {
 const escaped = (text: string): string =>
   /[\\"\n]/.test(text) ? text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n') : text;
 
-const patienceMs = 2_000;
+const samplesTimeoutMs = 2_000;
 
-/** No samples rather than no answer: the rest is worth most when a part is away. */
-async function soon(ask: () => Promise<readonly Sample[]> | readonly Sample[]): Promise<readonly Sample[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<readonly Sample[]>((resolve) => {
-    timer = setTimeout(resolve, patienceMs, []);
-  });
+/** No samples instead of no answer: metrics matter most while a part is down. */
+async function samplesInTime(
+  ask: () => Promise<readonly Sample[]> | readonly Sample[],
+): Promise<readonly Sample[]> {
   try {
-    return await Promise.race([ask(), late]);
+    return await withTimeout(samplesTimeoutMs, Promise.resolve(ask()), () => []);
   } catch {
     return [];
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -24,9 +24,9 @@ const hostForm = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/;
 const usualPort = 26_379;
 
 /** Throws a sentence that says what is expected; it repeats nothing of the text, which may hold a password. */
-export function readSentinelAddress(text: string): SentinelAddress {
+export function parseSentinelAddress(text: string): SentinelAddress {
   const [, login = '', hosts = '', name = '', database = '0', query = ''] = form.exec(text) ?? [];
-  const sentinels = hosts.split(',').map(sentinelOf);
+  const sentinels = hosts.split(',').map(parseSentinel);
   if (name === '' || sentinels.includes(null))
     throw new Error('must be like redis+sentinel://host:26379,host:26379/name-of-the-primary');
   const colon = login.indexOf(':');
@@ -43,7 +43,7 @@ export function readSentinelAddress(text: string): SentinelAddress {
   };
 }
 
-function sentinelOf(text: string): { host: string; port: number } | null {
+function parseSentinel(text: string): { host: string; port: number } | null {
   const [, host = '', port = usualPort] = hostForm.exec(text) ?? [];
   const isGood = host !== '' && Number(port) > 0 && Number(port) < 65_536;
   return isGood ? { host: host.replace(/^\[|\]$/g, ''), port: Number(port) } : null;

@@ -2,7 +2,7 @@
 // whoever uses it has a way to do without.
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from './log.ts';
-import { isSentinelAddress, readSentinelAddress } from './redis-address.ts';
+import { isSentinelAddress, parseSentinelAddress } from './redis-address.ts';
 
 export type RedisClient = Redis;
 
@@ -36,7 +36,7 @@ export function openRedis(url: string, log: Logger): RedisClient {
 }
 
 function throughSentinels(url: string): Options {
-  const { sentinels, database, tls, ...address } = readSentinelAddress(url);
+  const { sentinels, database, tls, ...address } = parseSentinelAddress(url);
   return {
     ...options,
     ...address,

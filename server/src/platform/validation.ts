@@ -5,9 +5,9 @@ import addFormats from 'ajv-formats';
 import type { TObject } from 'typebox';
 import { type Issue, invalid } from '../kernel/error.ts';
 import { isUuid } from '../kernel/id.ts';
-import { aliasesOf, foldCasing } from '../kernel/text/casing.ts';
+import { buildAliases, foldCasing } from '../kernel/text/casing.ts';
 import { findUnstorable } from '../kernel/text/text.ts';
-import { readMoment } from '../kernel/text/timestamp.ts';
+import { parseTimestamp } from '../kernel/text/timestamp.ts';
 
 const passwordBytesMax = 256;
 
@@ -25,7 +25,7 @@ function createAjv(coerceTypes: false | 'array'): Ajv {
   // ajv-formats also accepts `urn:uuid:…`, which PostgreSQL does not.
   ajv.addFormat('uuid', isUuid);
   ajv.addFormat('password', (text: string) => Buffer.byteLength(text) <= passwordBytesMax);
-  ajv.addFormat('date-or-time', (text: string) => readMoment(text) !== null);
+  ajv.addFormat('date-or-time', (text: string) => parseTimestamp(text) !== null);
   return ajv;
 }
 
@@ -82,7 +82,7 @@ function validator(
   refuse: Validator,
 ): Validator {
   const names = Object.keys(schema.properties);
-  const aliases = aliasesOf(names);
+  const aliases = buildAliases(names);
   const ids = names.filter((name) => isUuidField(schema.properties[name]));
   const others = names.filter((name) => !ids.includes(name));
   return (fields) => {

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { waitAtMost } from '../../src/kernel/async/time-limit.ts';
+import { withTimeout } from '../../src/kernel/async/time-limit.ts';
 import { apiOf, type Reply } from '../support/api.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
@@ -35,7 +35,7 @@ const timing = {
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   // A service that cannot stop, because a commit hangs, must not keep the servers from being removed.
-  for (const cleanUp of cleanUps.splice(0).reverse()) await waitAtMost(15_000, cleanUp());
+  for (const cleanUp of cleanUps.splice(0).reverse()) await withTimeout(15_000, cleanUp());
 });
 
 interface Setup {

@@ -1,7 +1,7 @@
 // Redis servers that take no writes, and a primary that its sentinels replace.
 import { afterEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { readSentinelAddress } from '../../src/platform/redis-address.ts';
+import { parseSentinelAddress } from '../../src/platform/redis-address.ts';
 import { rowsOf } from '../support/database.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
@@ -49,7 +49,7 @@ test.each([
     { sentinels: [{ host: 'a', port: 26379 }], name: 'm', database: 0, tls: false, password: 'secret' },
   ],
 ])('%s is read', (text, address) => {
-  expect(readSentinelAddress(text)).toEqual(address);
+  expect(parseSentinelAddress(text)).toEqual(address);
   expect(readConfig({ REDIS_URL: text }).settings.REDIS_URL).toBe(text);
 });
 

@@ -2,7 +2,7 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import { madeUpPassword } from '../../kernel/crypto/secret.ts';
 import type { Database } from '../../platform/db/postgres.ts';
-import { type Passwords, turnOfOperator } from '../../platform/passwords.ts';
+import { hashQueueOfOperator, type Passwords } from '../../platform/passwords.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { setPassword } from './accounts.password.ts';
 import { aboutAccount, lockAndReadAccount } from './accounts.session.ts';
@@ -33,7 +33,7 @@ export async function resetByOperator(
   account: AccountRow,
 ): Promise<string> {
   const password = madeUpPassword();
-  const passwordHash = await passwords.hash(turnOfOperator, password);
+  const passwordHash = await passwords.hash(hashQueueOfOperator, password);
   await db.transaction(async (tx) => {
     await lockAndReadAccount(tx, account.id);
     await setPassword(tx, account.id, passwordHash, null);

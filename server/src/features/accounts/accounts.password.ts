@@ -10,7 +10,7 @@ import { invalid } from '../../kernel/error.ts';
 import { newId } from '../../kernel/id.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
-import { turnOfAccount } from '../../platform/passwords.ts';
+import { hashQueueOfAccount } from '../../platform/passwords.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { postMail } from '../mail/mail.service.ts';
 import { resetMail } from './accounts.mail.ts';
@@ -61,13 +61,13 @@ export async function changePassword(
   audit: AuditStamp,
 ): Promise<void> {
   const failures = sessionFailures('password', session);
-  const turn = turnOfAccount(session.accountId);
+  const queue = hashQueueOfAccount(session.accountId);
   const [known] = await deps.db.read<AccountRow>(findAccount(session.accountId));
-  const right = await deps.passwords.verify(turn, input.currentPassword, known?.password_hash ?? null, () =>
+  const right = await deps.passwords.verify(queue, input.currentPassword, known?.password_hash ?? null, () =>
     countAttempt(deps, failures),
   );
   if (!right) throw wrongPassword();
-  const passwordHash = await deps.passwords.hash(turn, input.newPassword);
+  const passwordHash = await deps.passwords.hash(queue, input.newPassword);
   await deps.db.transaction(async (tx) => {
     const account = await lockAndReadAccount(tx, session.accountId);
     // Another change may have replaced the password in the meantime.
@@ -147,7 +147,7 @@ export async function resetPassword(
   // Before the expensive hash, so that guessing is cheap for us.
   const [reset] = await deps.db.read<{ account_id: string }>(findReset(tokenHash, isoOf(deps.clock())));
   if (!reset) throw invalidLink();
-  const passwordHash = await deps.passwords.hash(turnOfAccount(reset.account_id), input.newPassword);
+  const passwordHash = await deps.passwords.hash(hashQueueOfAccount(reset.account_id), input.newPassword);
   const account = await deps.db.transaction(async (tx) => {
     const held = await lockAndReadAccount(tx, reset.account_id);
     const [mine] = await tx.query(deleteReset(tokenHash));

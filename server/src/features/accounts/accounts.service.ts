@@ -12,7 +12,12 @@ import {
   type Queryable,
   type Transaction,
 } from '../../platform/db/postgres.ts';
-import { type Passwords, turnOfAccount, turnOfOperator, turnOfStrangers } from '../../platform/passwords.ts';
+import {
+  hashQueueOfAccount,
+  hashQueueOfOperator,
+  hashQueueOfStrangers,
+  type Passwords,
+} from '../../platform/passwords.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
 import {
   aboutAccount,
@@ -79,7 +84,7 @@ async function verifyPassword(
   const [account] = await deps.db.read<AccountRow>(findAccountByEmail(input.email));
   const known = knownDevice(call.device, account);
   const failures = passwordFailures(input.email, known);
-  const turn = known ? turnOfAccount(known.accountId) : turnOfStrangers(call.addresses);
+  const turn = known ? hashQueueOfAccount(known.accountId) : hashQueueOfStrangers(call.addresses);
   const right = await deps.passwords.verify(turn, input.password, account?.password_hash ?? null, () =>
     countAttempt(deps, failures),
   );
@@ -142,7 +147,7 @@ export async function ensureAdmin(
 ): Promise<string | null> {
   if (await hasAdmin(db)) return null;
   const chosen = password ?? madeUpPassword();
-  const passwordHash = await passwords.hash(turnOfOperator, chosen);
+  const passwordHash = await passwords.hash(hashQueueOfOperator, chosen);
   return db.transaction(async (tx) => {
     await tx.query(lockAdmins);
     if (await hasAdmin(tx)) return null;

@@ -6,7 +6,7 @@ import type { Claims, SignedToken } from '../../contract/token.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import type { Device } from '../../kernel/crypto/device-cookie.ts';
 import { newRecoveryCode, recoveryCodeHash } from '../../kernel/crypto/recovery-code.ts';
-import { newTotpSecret, totpStepOf } from '../../kernel/crypto/totp.ts';
+import { findTotpStep, newTotpSecret } from '../../kernel/crypto/totp.ts';
 import { invalid, PakhusError } from '../../kernel/error.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
@@ -193,7 +193,7 @@ async function useRecoveryCode(tx: Transaction, accountId: string, code: string)
 function findStep(deps: Deps, row: TwoFactorRow, code: string): number | null {
   const secret = openSecret(deps, row);
   // Apps show the code in two groups, and people type the space.
-  return secret === null ? null : totpStepOf(secret, code.replace(/\s/g, ''), deps.clock());
+  return secret === null ? null : findTotpStep(secret, code.replace(/\s/g, ''), deps.clock());
 }
 
 /** Null if the key is lost; recovery codes and the command line still work. */

@@ -5,7 +5,7 @@ import type { Deps } from '../../contract/deps.ts';
 import { route } from '../../contract/route.ts';
 import { Choice, Listing, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
 import { isoOf } from '../../kernel/clock.ts';
-import { readMoment } from '../../kernel/text/timestamp.ts';
+import { parseTimestamp } from '../../kernel/text/timestamp.ts';
 import { afterCursor, toPage } from '../../platform/db/paging.ts';
 import { search } from '../../platform/db/project-work.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
@@ -63,7 +63,7 @@ const AuditEntry = Named('AuditEntry', {
 const Logs = Listing('logs', AuditEntry);
 
 /** In UTC: PostgreSQL refuses some offsets that JavaScript accepts. */
-const toUtc = (text: string): string => isoOf(readMoment(text) ?? 0);
+const toUtc = (text: string): string => isoOf(parseTimestamp(text) ?? 0);
 
 /** For a date, the end of that day. */
 const toEndUtc = (text: string): string => (/T/i.test(text) ? toUtc(text) : `${text}T23:59:59.999999Z`);

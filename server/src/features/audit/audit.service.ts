@@ -1,7 +1,7 @@
 // Writes audit rows: those of mutations in the mutation's transaction, those of reads in batches. Purges old ones.
 import type { AuditAction, AuditQueue, AuditStamp, AuditSubject } from '../../contract/audit.ts';
 import { isoOf } from '../../kernel/clock.ts';
-import { camelOf } from '../../kernel/text/casing.ts';
+import { toCamelCase } from '../../kernel/text/casing.ts';
 import type { Database, Queryable, Transaction } from '../../platform/db/postgres.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { sql } from '../../platform/db/sql.ts';
@@ -40,7 +40,10 @@ const inCamelCase: ReadonlySet<string> = new Set([
 function toApiNames(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const named = (values: object) =>
     Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [inCamelCase.has(name) ? camelOf(name) : name, value]),
+      Object.entries(values).map(([name, value]) => [
+        inCamelCase.has(name) ? toCamelCase(name) : name,
+        value,
+      ]),
     );
   const sides = (['old', 'new'] as const).filter((side) => isObject(metadata[side]));
   return { ...metadata, ...Object.fromEntries(sides.map((side) => [side, named(metadata[side] as object)])) };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Subject } from '../../contract/subject.ts';
-import type { FilePart } from '../../platform/multipart.ts';
+import type { FilePart } from '../../platform/forms/form-reader.ts';
 import { factsOf, refusedTypeOf } from './files.checks.ts';
 
 const hex = (digits: string, paddingBytes = 0) =>

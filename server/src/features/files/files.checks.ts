@@ -3,12 +3,12 @@ import type { StoreOutcome } from '../../contract/file.ts';
 import { spaceNotFound, tooMany, userNotFound } from '../../contract/refusals.ts';
 import { type PlanFacts, type Subject, usualMax } from '../../contract/subject.ts';
 import { invalid, outage, PakhusError } from '../../kernel/error.ts';
-import { contradicts } from '../../kernel/media/media-compatibility.ts';
-import { isAllowedType, readMediaType } from '../../kernel/media/media-type.ts';
+import { mediaTypesConflict } from '../../kernel/media/media-compatibility.ts';
+import { isAllowedType, parseMediaType } from '../../kernel/media/media-type.ts';
 import { isStorableText } from '../../kernel/text/text.ts';
-import type { Room } from '../../platform/in-flight.ts';
+import type { Room } from '../../platform/concurrency/bytes-in-flight.ts';
+import type { FilePart } from '../../platform/forms/form-reader.ts';
 import { detectMediaType, sniffedBytes } from '../../platform/media-detect.ts';
-import type { FilePart } from '../../platform/multipart.ts';
 import type { ReceivedFile } from './files.receive.ts';
 
 export interface FileFacts {
@@ -28,7 +28,7 @@ export async function factsOf(
   const matters = plansTypes(user).length + types.length > 0;
   return {
     name: nameOf(part.filename),
-    declared: readMediaType(part.contentType),
+    declared: parseMediaType(part.contentType),
     detected: matters ? await detectMediaType(head.subarray(0, sniffedBytes)) : null,
   };
 }
@@ -47,7 +47,7 @@ export function refusedTypeOf(user: Subject, types: readonly string[], facts: Fi
   const allowed = plansTypes(user);
   if (!isAllowedType(declared, allowed)) return { type: declared, allowed };
   // A proof that agrees with the declared type, under another name or less precisely, is not a second type.
-  if (detected !== null && !isAllowedType(detected, allowed) && contradicts(declared, detected))
+  if (detected !== null && !isAllowedType(detected, allowed) && mediaTypesConflict(declared, detected))
     return { type: detected, allowed };
   // What only claims to belong here is found out by whoever works on it.
   return isAllowedType(declared, types) ? null : { type: declared, allowed: types };

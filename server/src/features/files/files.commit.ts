@@ -8,8 +8,8 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { CommitResult, FileCommitter, NewFile, StoreOutcome } from '../../contract/file.ts';
 import type { ObjectRef } from '../../contract/object-ref.ts';
-import { batched } from '../../kernel/async/batch.ts';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { microBatch } from '../../kernel/async/micro-batch.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import { isOutcomeUnknown, isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
 import { mayWait } from '../../platform/db/project-work.ts';
@@ -37,8 +37,10 @@ const commitsMax = 64;
 type CommitDeps = Pick<Deps, 'db' | 'log' | 'projectGates'>;
 
 export function createFileCommitter(deps: CommitDeps): FileCommitter {
-  const commit = batched<Commit, CommitResult>((commits) => commitAll(deps, commits), {
+  const commit = microBatch<Commit, CommitResult>((commits) => commitAll(deps, commits), {
+    gather: 'previous',
     itemsMax: commitsMax,
+    overtakeMs: 1_000,
   });
   return (file, audit) => commit({ file, audit });
 }
@@ -116,7 +118,7 @@ async function settle(deps: CommitDeps, files: readonly NewFile[]): Promise<Map<
       open = open.filter(({ id }) => !results.has(id));
     }
   };
-  await waitAtMost(settleMsMax, ask());
+  await withTimeout(settleMsMax, ask());
   return results;
 }
 

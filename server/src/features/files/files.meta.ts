@@ -2,10 +2,10 @@
 
 import type { FileValues } from '../../contract/file.ts';
 import { type Issue, invalid } from '../../kernel/error.ts';
-import { spellingsOf } from '../../kernel/text/casing.ts';
-import { readFolder } from '../../kernel/text/folder.ts';
+import { findSpellings } from '../../kernel/text/casing.ts';
+import { parseFolder } from '../../kernel/text/folder.ts';
 import { parseForeignJson } from '../../kernel/text/json.ts';
-import type { FormFields } from '../../platform/multipart.ts';
+import type { FormFields } from '../../platform/forms/form-reader.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
 export const noValues: FileValues = {
@@ -20,7 +20,7 @@ const metadataBytesMax = 16 * 1024;
 
 /** Whether a form's part is one of the fields, however it is spelt. */
 export const isFieldName = (part: string, names: readonly string[]): boolean =>
-  part === 'meta' || names.some((name) => spellingsOf(name).includes(part));
+  part === 'meta' || names.some((name) => findSpellings(name).includes(part));
 
 /** The form's fields as one object, before validation. A field by itself wins over the same one in `meta`. */
 export function gatherFields(
@@ -31,7 +31,7 @@ export function gatherFields(
   const gathered: Record<string, unknown> = readMeta(form);
   for (const name of names) {
     // Every spelling that is there, so that validation can tell when they say different things.
-    const spellings = spellingsOf(name);
+    const spellings = findSpellings(name);
     const given = spellings.filter((spelling) => form.has(spelling));
     if (given.length > 0) for (const spelling of spellings) delete gathered[spelling];
     for (const spelling of given)
@@ -105,7 +105,7 @@ export function valuesOf(before: FileValues, input: FileMetaInput): FileValues {
 }
 
 export function folderOf(given: string, status: 400 | 422 = 422, path = 'folder'): string {
-  const read = readFolder(given);
+  const read = parseFolder(given);
   if ('fault' in read) throw invalid(status, [{ path, message: read.fault, code: 'folder' }]);
   return read.folder;
 }

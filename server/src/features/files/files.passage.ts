@@ -2,8 +2,8 @@
 // one, or one of unknown length, takes a place once more of it is here than the buffer holds.
 import type { IncomingMessage } from 'node:http';
 import type { Deps } from '../../contract/deps.ts';
-import type { Owner } from '../../platform/fair-share.ts';
-import type { FormSource } from '../../platform/multipart.ts';
+import type { Owner } from '../../platform/concurrency/eviction.ts';
+import type { FormSource } from '../../platform/forms/form-reader.ts';
 import { wholeBytesMax } from './files.receive.ts';
 import { ClientPace } from './files.watch.ts';
 
@@ -63,10 +63,10 @@ export class Passage {
     const { buffers } = this.#deps.uploads;
     const bytes = declaredBytes(this.#raw);
     if (bytes <= bufferedBytesMax) {
-      this.#leaveBuffer = await buffers.enter(this.#owner, bytes, this.#pace, this.signal);
+      this.#leaveBuffer = await buffers.acquire(this.#owner, bytes, this.#pace, this.signal);
       return;
     }
-    this.#leaveBuffer = buffers.enterIfEasy(this.#owner, bufferedBytesMax, this.#pace);
+    this.#leaveBuffer = buffers.acquireIfEasy(this.#owner, bufferedBytesMax, this.#pace);
     if (!this.#leaveBuffer) await this.needPlace();
   }
 
@@ -88,7 +88,7 @@ export class Passage {
 
   async #takePlace(): Promise<void> {
     try {
-      this.#leavePlace = await this.#deps.uploads.places.enter(this.#owner, 1, this.#pace, this.signal);
+      this.#leavePlace = await this.#deps.uploads.places.acquire(this.#owner, 1, this.#pace, this.signal);
     } catch (error) {
       this.#abort.abort(error);
       throw error;

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { joined } from '../../kernel/bytes.ts';
 import { sha256 } from '../../kernel/crypto/secret.ts';
 import type { PartSink } from '../../kernel/form/form-parser.ts';
-import { droppedBytesMax, type FormSource } from '../../platform/multipart.ts';
+import { droppedBytesMax, type FormSource } from '../../platform/forms/form-reader.ts';
 
 /** Up to this size a file waits in memory until the whole form is known and nothing can be refused any more. */
 export const wholeBytesMax = 256 * 1024;

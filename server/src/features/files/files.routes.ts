@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
-import { readTypeFilter } from '../../kernel/media/media-type.ts';
+import { parseTypeFilter } from '../../kernel/media/media-type.ts';
 import { bodyValidator } from '../../platform/validation.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
 import { folderOf, tagsAsked } from './files.meta.ts';
@@ -125,7 +125,7 @@ export const fileRoutes = [
         folder: folder === undefined ? undefined : folderOf(folder, 400),
         tags: tags?.flatMap(tagsAsked),
         classifier,
-        mimeType: mime_type === undefined ? undefined : readTypeFilter(mime_type),
+        mimeType: mime_type === undefined ? undefined : parseTypeFilter(mime_type),
         visibility,
       };
       return listUserFiles(deps, actor, user.id, filter, query);

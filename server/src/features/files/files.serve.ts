@@ -5,9 +5,9 @@ import { Readable } from 'node:stream';
 import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { DeliveredRow } from '../../contract/file.ts';
-import { inTries } from '../../kernel/async/retry.ts';
+import { retry } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
-import { readRange } from '../../kernel/media/byte-range.ts';
+import { parseRange } from '../../kernel/media/byte-range.ts';
 import type { ObjectInfo, ObjectMeta, Zone } from '../../platform/objects/object-store.ts';
 import { deliveryOf, isCompressed } from './files.objects.ts';
 import { findDelivered, findExisting } from './files.sql.ts';
@@ -25,7 +25,7 @@ export async function serveObject(deps: Deps, key: string, call: Call): Promise<
     );
   }
   const meta = await metaOf(deps, key, claims);
-  return inTries(triesMax, isGone, () => answerOf(deps, key, meta, call));
+  return retry(triesMax, isGone, () => answerOf(deps, key, meta, call));
 }
 
 /** A file that changes its zone or its bytes right now is missed once, hardly twice. */
@@ -125,7 +125,7 @@ async function bodyOf(
   const isHead = call.raw.method === 'HEAD';
   const ifRange = call.headers['if-range'];
   const mayBePart = !isHead && (ifRange === undefined || ifRange === info.etag);
-  const wanted = mayBePart ? readRange(call.headers.range, info.bytes) : null;
+  const wanted = mayBePart ? parseRange(call.headers.range, info.bytes) : null;
   if (wanted === 'unsatisfiable') {
     call.setHeader('content-range', `bytes */${info.bytes}`);
     throw new PakhusError(

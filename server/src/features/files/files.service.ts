@@ -6,8 +6,8 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { FileFinder, FileRow, ReadRow, WantedFile } from '../../contract/file.ts';
 import { Serialized } from '../../contract/serialized.ts';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
-import { gatheredByTurn } from '../../kernel/async/turn.ts';
+import { microBatch } from '../../kernel/async/micro-batch.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { quoted } from '../../kernel/text/json.ts';
@@ -66,12 +66,15 @@ export async function readFile(
 
 /** Files that are asked for together, by whomever, are found by one statement. */
 export const createFileFinder = (db: Database): FileFinder =>
-  gatheredByTurn(async (wanted: readonly WantedFile[]): Promise<(ReadRow | null)[]> => {
-    const found = Array<ReadRow | null>(wanted.length).fill(null);
-    const rows = await db.read<ReadRow & { number: number }>(findFiles(wanted));
-    for (const row of rows) found[row.number - 1] = row;
-    return found;
-  });
+  microBatch(
+    async (wanted: readonly WantedFile[]): Promise<(ReadRow | null)[]> => {
+      const found = Array<ReadRow | null>(wanted.length).fill(null);
+      const rows = await db.read<ReadRow & { number: number }>(findFiles(wanted));
+      for (const row of rows) found[row.number - 1] = row;
+      return found;
+    },
+    { gather: 'iteration' },
+  );
 
 export async function listUserFiles(
   deps: Deps,
@@ -199,7 +202,7 @@ async function moveSoon(deps: Deps, projectId: string, file: FileRow): Promise<v
   const move = moveFile(deps, projectId, file).catch((error: unknown) => {
     deps.log.warn({ err: error, file_id: file.id }, 'a file was left to the mover');
   });
-  await waitAtMost(moveWaitMaxMs, move);
+  await withTimeout(moveWaitMaxMs, move);
 }
 
 export async function removeFile(

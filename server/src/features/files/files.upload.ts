@@ -14,14 +14,14 @@ import type { HeldObject } from '../../contract/object-ref.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { isUuid } from '../../kernel/id.ts';
-import type { Claim, Room } from '../../platform/in-flight.ts';
+import type { Claim, Room } from '../../platform/concurrency/bytes-in-flight.ts';
 import {
   type FilePart,
   type FormFields,
   formBytesMax,
   readForm,
   type TakeFile,
-} from '../../platform/multipart.ts';
+} from '../../platform/forms/form-reader.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 import type { Validator } from '../../platform/validation.ts';
 import { whileWriting } from '../objects/objects.hold.ts';

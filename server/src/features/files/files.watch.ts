@@ -1,8 +1,8 @@
 // The client of an upload, while it sends: whether it is still there, and whether it gets on.
 import type { IncomingMessage } from 'node:http';
 import { outage, PakhusError } from '../../kernel/error.ts';
-import { type Sender, slowBytesPerSecond } from '../../platform/fair-share.ts';
-import { ClientGone } from '../../platform/multipart.ts';
+import { type Sender, slowBytesPerSecond } from '../../platform/concurrency/eviction.ts';
+import { ClientGone } from '../../platform/forms/form-reader.ts';
 
 /** Of a body that is all here. */
 const nothingToStop = () => undefined;

@@ -16,7 +16,7 @@ import {
 
 export const Visibility = Choice(['private', 'public'], { 'x-name': 'Visibility' });
 const segment = `(?!\\.{1,2}(?:/|$))[^/${controls}]+`;
-/** What `readFolder` takes; it also says which rule was broken. */
+/** What `parseFolder` takes; it also says which rule was broken. */
 const folderPattern = `^/*(?:${segment}(?:/${segment})*)?/*$`;
 /** Slashes at either end are dropped before the rule of 512 counts; the bound here only limits the work. */
 export const Folder = Type.String({

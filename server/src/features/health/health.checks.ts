@@ -1,7 +1,7 @@
 // The health checks: whether the database, the object store and Redis answer.
 import type { HealthChecks, HealthStatus } from '../../contract/deps.ts';
 import { singleFlight } from '../../kernel/async/single-flight.ts';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import { sql } from '../../platform/db/sql.ts';
 import type { ObjectStore } from '../../platform/objects/object-store.ts';
@@ -56,7 +56,7 @@ async function withRetry<Answer>(
     (answer) => void answers.push(answer),
     () => undefined,
   );
-  await waitAtMost(retryAfterMs, heard);
+  await withTimeout(retryAfterMs, heard);
   return answers[0] ?? Promise.any([asked, second()]);
 }
 

@@ -2,7 +2,7 @@
 import type { Deps } from '../../contract/deps.ts';
 import type { HeldObject, ObjectRef } from '../../contract/object-ref.ts';
 import { whileRenewed } from '../../kernel/async/lease.ts';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 import { toStorageKey } from './objects.key.ts';
 import {
@@ -20,7 +20,7 @@ const removalWaitMsMax = 2_000;
 
 /** Waits for a removal, but not for long: it goes on without the caller. */
 export const waitForRemoval = (removal: Promise<unknown>): Promise<void> =>
-  waitAtMost(removalWaitMsMax, removal);
+  withTimeout(removalWaitMsMax, removal);
 
 /** Deletes the object of a file that has just been deleted. */
 export async function removeDropped(deps: Deps, object: ObjectRef): Promise<void> {

@@ -4,7 +4,7 @@
 // commit of the database instead of two. Unused ones are released within seconds; those of a process that died are settled
 // by the reaper like any upload that came to nothing.
 import type { HeldObject, Reservations } from '../../contract/object-ref.ts';
-import { batched } from '../../kernel/async/batch.ts';
+import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { newId } from '../../kernel/id.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
@@ -86,11 +86,14 @@ class SpareReservations implements ClosableReservations {
     await this.#tidy();
   }
 
-  readonly #recordTogether = batched<Wanted, unknown>(async (wanted) => {
-    const objects = wanted.map(({ object }) => object);
-    await this.#record(objects, this.#findFillings(wanted));
-    return objects;
-  });
+  readonly #recordTogether = microBatch<Wanted, unknown>(
+    async (wanted) => {
+      const objects = wanted.map(({ object }) => object);
+      await this.#record(objects, this.#findFillings(wanted));
+      return objects;
+    },
+    { gather: 'previous', overtakeMs: 1_000 },
+  );
 
   /** Spares count as ahead only once they are reserved, and as fresh from before they were. */
   async #record(objects: readonly HeldObject[], fillings: readonly Filling[]): Promise<void> {

@@ -4,7 +4,7 @@ import type { Deps } from '../../contract/deps.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
-import { turnOfAccount } from '../../platform/passwords.ts';
+import { hashQueueOfAccount } from '../../platform/passwords.ts';
 import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { dropFilesOfProject } from '../files/files.service.ts';
@@ -50,7 +50,7 @@ export async function createProject(
   input: { readonly name: string; readonly email: string; readonly password: string },
   audit: AuditStamp,
 ): Promise<WithKey> {
-  const passwordHash = await deps.passwords.hash(turnOfAccount(audit.actorId ?? ''), input.password);
+  const passwordHash = await deps.passwords.hash(hashQueueOfAccount(audit.actorId ?? ''), input.password);
   return deps.db.transaction(async (tx) => {
     const [row] = await tx.query<{ id: string }>(insertProject(input.name));
     const { id } = row as { id: string };

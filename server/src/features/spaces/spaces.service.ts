@@ -18,7 +18,7 @@ import { brokenConstraint, type Transaction } from '../../platform/db/postgres.t
 import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { countUse } from '../../platform/limits/count-use.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
-import { turnOfSpaces } from '../../platform/passwords.ts';
+import { hashQueueOfSpaces } from '../../platform/passwords.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { lockOwner } from '../users/users.service.ts';
 import {
@@ -134,7 +134,7 @@ function passwordCovers(before: LockedSpaceRow, scopes: readonly Scope[]): boole
 async function hashWithScopes(deps: Deps, actor: Manager, password: string): Promise<SetPassword> {
   const grant = grantOf(actor);
   return {
-    hash: await deps.passwords.hash(turnOfSpaces(actor.projectId), password),
+    hash: await deps.passwords.hash(hashQueueOfSpaces(actor.projectId), password),
     scopes: grant === '*' ? ['*'] : grant,
   };
 }
@@ -228,7 +228,7 @@ async function proveSpacePassword(
   // Read first: if the database is down, the attempt must not count as a failure.
   const [space] = await deps.db.read<SpaceLoginRow>(findSpaceForLogin(projectId, input.external_id));
   const hash = space?.password_hash ?? null;
-  const right = await deps.passwords.verify(turnOfSpaces(projectId), input.password, hash, () =>
+  const right = await deps.passwords.verify(hashQueueOfSpaces(projectId), input.password, hash, () =>
     countUse(deps, failures, loginFailurePolicy, 'Too many failed logins for this space'),
   );
   if (!space || hash === null || !right) {

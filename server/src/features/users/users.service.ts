@@ -3,7 +3,7 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { userNotFound } from '../../contract/refusals.ts';
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
-import { inTries } from '../../kernel/async/retry.ts';
+import { retry } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
@@ -54,7 +54,7 @@ export async function createUser(
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: user.id, userId: user.id, metadata });
     return user;
   };
-  return inTries(attemptsMax, isRetryable, () => projectTransaction(deps, projectId, insert)).catch(
+  return retry(attemptsMax, isRetryable, () => projectTransaction(deps, projectId, insert)).catch(
     explainConflict,
   );
 }

@@ -1,16 +1,16 @@
-// Trying again.
+// Retries without a delay; callers that need a back-off wait inside `work`.
 
-/** Does `work` again where it failed in a way that passes, so many times in all. */
-export async function inTries<Result>(
-  triesMax: number,
-  passes: (error: unknown) => boolean,
+/** Runs `work` up to `attemptsMax` times, as long as it fails with an error that is worth another attempt. */
+export async function retry<Result>(
+  attemptsMax: number,
+  isRetryable: (error: unknown) => boolean,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (tries === triesMax || !passes(error)) throw error;
+      if (attempt === attemptsMax || !isRetryable(error)) throw error;
     }
   }
 }

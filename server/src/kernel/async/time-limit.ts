@@ -1,10 +1,32 @@
-// Waiting that has an end.
+// A wait with a time limit.
 
-/** Waits for `work`, but no longer than this: it goes on without whoever waited. */
-export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+/** Waits for `work`, but not longer than `milliseconds`. The work itself goes on; a late failure of it is ignored. */
+export async function withTimeout(milliseconds: number, work: Promise<unknown>): Promise<void>;
+/** The same, and settles to the result of `work` or, after the limit, to what `onTimeout` returns or throws. */
+export async function withTimeout<Result, Late>(
+  milliseconds: number,
+  work: Promise<Result>,
+  onTimeout: () => Late,
+): Promise<Result | Late>;
+export async function withTimeout<Result, Late>(
+  milliseconds: number,
+  work: Promise<Result>,
+  onTimeout?: () => Late,
+): Promise<Result | Late | undefined> {
+  if (milliseconds === Number.POSITIVE_INFINITY) return work;
   let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
+  const timeout = new Promise<Late | undefined>((resolve, reject) => {
+    timer = setTimeout(() => {
+      try {
+        resolve(onTimeout?.());
+      } catch (error) {
+        reject(error);
+      }
+    }, milliseconds);
   });
-  await Promise.race([work, patience]).finally(() => clearTimeout(timer));
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

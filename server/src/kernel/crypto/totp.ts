@@ -21,7 +21,7 @@ export function newTotpSecret(account: string): NewTotpSecret {
 }
 
 /** The step that a code belongs to, at most one before or after the present one; null for a wrong code. */
-export function totpStepOf(secret: string, code: string, nowMs: number): number | null {
+export function findTotpStep(secret: string, code: string, nowMs: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
   const totp = new TOTP({ ...profile, secret: Secret.fromBase32(secret) });
   const delta = totp.validate({ token: code, timestamp: nowMs, window: windowSteps });

@@ -2,7 +2,7 @@
 // they came; held back are only the head of a part until it is whole, and what may be the beginning of a delimiter.
 //
 // Parsers that make a stream of every part cost a small upload as much CPU as all the rest of HTTP does.
-import { MalformedForm, type PartHead, readPartHead } from './part-head.ts';
+import { MalformedForm, type PartHead, parsePartHead } from './part-head.ts';
 
 /** Takes what a part holds. */
 export interface PartSink {
@@ -139,7 +139,7 @@ export class FormParser {
     this.#headsBytes += end - at;
     if (this.#headsBytes > headsBytesMax)
       throw new MalformedForm(`the heads of its parts are longer than ${headsBytesMax} bytes together`);
-    this.#sink = this.#openPart(readPartHead(bytes.toString('utf8', at, end)));
+    this.#sink = this.#openPart(parsePartHead(bytes.toString('utf8', at, end)));
     this.#state = 'first bytes';
     return end + lineEnd.length;
   }

@@ -14,9 +14,9 @@ export class MalformedForm extends Error {}
 const typeOfParts = 'text/plain';
 
 /** `text` is without the empty line that ends a head. */
-export function readPartHead(text: string): PartHead {
+export function parsePartHead(text: string): PartHead {
   const { disposition, contentType } = headersIn(text);
-  const parameters = /^form-data\s*(;|$)/i.test(disposition) ? parametersOf(disposition) : noParameters;
+  const parameters = /^form-data\s*(;|$)/i.test(disposition) ? parseParameters(disposition) : noParameters;
   const filename = parameters.get('filename*') ?? parameters.get('filename');
   return {
     name: parameters.get('name'),
@@ -46,7 +46,7 @@ const unfolded = (text: string): string => text.replace(/\r\n(?=[ \t])/g, '');
 const noParameters: ReadonlyMap<string, string> = new Map();
 
 /** What follows the first semicolon of a header; names in lower case, values as they are meant. */
-export function parametersOf(header: string): ReadonlyMap<string, string> {
+export function parseParameters(header: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of header.matchAll(parameterPattern)) {
     const value = quoted === undefined ? plain.trim() : unescaped(quoted);

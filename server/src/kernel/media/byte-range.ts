@@ -10,7 +10,7 @@ export interface ByteRange {
  * Null: send all of it, since the header is absent, not understood or asks for several ranges. 'unsatisfiable'
  * is a 416.
  */
-export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
+export function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
   // However many digits there are: what a double cannot hold exactly lies beyond the end of every file.
   const [, first = '', last = ''] = /^bytes=\s*(\d*)-(\d*)$/i.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return null;

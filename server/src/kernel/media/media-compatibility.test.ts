@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contradicts } from './media-compatibility.ts';
+import { mediaTypesConflict } from './media-compatibility.ts';
 
 const openXml = 'application/vnd.openxmlformats-officedocument';
 
@@ -71,11 +71,11 @@ describe('a proved type agrees with a declared one', () => {
     ['text/markdown', 'text/html'],
     ['text/x-markdown', 'text/html'],
   ])('%s is not contradicted by %s', (declared, detected) => {
-    expect(contradicts(declared, detected)).toBe(false);
+    expect(mediaTypesConflict(declared, detected)).toBe(false);
   });
 });
 
-describe('a proved type contradicts a declared one', () => {
+describe('a detected type that conflicts with the declared one', () => {
   test.each([
     ['text/plain', 'text/html'],
     ['text/plain', 'application/xml'],
@@ -105,6 +105,6 @@ describe('a proved type contradicts a declared one', () => {
     ['application/octet-stream', 'application/x-msdownload'],
     ['audio/wav', 'audio/mpeg'],
   ])('%s is contradicted by %s', (declared, detected) => {
-    expect(contradicts(declared, detected)).toBe(true);
+    expect(mediaTypesConflict(declared, detected)).toBe(true);
   });
 });

@@ -1,8 +1,8 @@
-// Whether two MIME types can both be true of one file. A signature often proves less than a client knows: that
-// something is a zip, not which document it holds; and most formats have gathered more names than one.
+// Decides whether a declared and a detected media type can describe the same file. A signature often proves less than
+// the client knows (a zip, but not which document is in it), and most formats have several names.
 
-/** Other names of one format, and formats that one signature cannot tell apart. Written without `x-`. */
-const formats: readonly (readonly string[])[] = [
+/** Synonyms, and formats with the same signature. Written without `x-`; the first name is the canonical one. */
+const synonyms: readonly (readonly string[])[] = [
   ['image/jpeg', 'image/jpg', 'image/jpe', 'image/jfif', 'image/pjpeg'],
   ['image/png', 'image/apng', 'image/vnd.mozilla.apng'],
   ['image/bmp', 'image/ms-bmp', 'image/windows-bmp', 'image/bitmap'],
@@ -31,7 +31,7 @@ const formats: readonly (readonly string[])[] = [
   ['audio/midi', 'audio/mid', 'audio/sp-midi', 'application/midi'],
   ['audio/amr', 'audio/amr-wb'],
   ['audio/ape', 'audio/monkeys-audio'],
-  // The first page names one stream of several.
+  // The first page names only one of several streams.
   [
     'application/ogg',
     'audio/ogg',
@@ -41,7 +41,7 @@ const formats: readonly (readonly string[])[] = [
     'audio/speex',
     'audio/flac+ogg',
   ],
-  // Recorders write the brand of any of these, whatever the tracks are.
+  // Recorders write any of these brands, regardless of the tracks.
   [
     'video/mp4',
     'audio/mp4',
@@ -120,8 +120,8 @@ const formats: readonly (readonly string[])[] = [
   ['model/stl', 'model/stl-ascii', 'model/stl-binary', 'application/sla'],
 ];
 
-/** A format that others are built on, and which they are. */
-const foundations: readonly (readonly [foundation: string, built: RegExp])[] = [
+/** Container formats, and the types that are stored in them. */
+const containers: readonly (readonly [container: string, contained: RegExp])[] = [
   ['application/zip', /\+zip$|\.macroenabled\.12$/],
   ['application/zip', /^application\/vnd\.(openxmlformats-officedocument|oasis\.opendocument|sun\.xml)\./],
   ['application/zip', /^application\/vnd\.(visio|ms-visio\..+|ms-xpsdocument|ms-officetheme|ms-appx)$/],
@@ -129,7 +129,7 @@ const foundations: readonly (readonly [foundation: string, built: RegExp])[] = [
   ['application/zip', /^application\/vnd\.(google-earth\.kmz|recordare\.musicxml|geogebra\..+|sketch)$/],
   ['application/zip', /^application\/(java-archive|vnd\.android\..+|xpinstall|oxps|appx|msix|cbz|krita)$/],
   ['application/zip', /^(model\/3mf|application\/vnd\.ms-package\..+|image\/openraster)$/],
-  // Whatever is signed the way Java signs has a manifest like Java's.
+  // Android packages and browser extensions are signed like Java archives and carry the same manifest.
   ['application/java-archive', /^application\/(vnd\.android\..+|xpinstall)$/],
   ['application/rar-compressed', /^application\/(cbr|vnd\.comicbook-rar)$/],
   ['application/gzip', /\+gzip$|^application\/(tgz|gtar|gtar-compressed|compressed-tar|compressed)$/],
@@ -140,30 +140,31 @@ const foundations: readonly (readonly [foundation: string, built: RegExp])[] = [
   ['application/cfb', /^application\/(msword|msexcel|excel|mspowerpoint|powerpoint|mspublisher)$/],
   ['application/cfb', /^application\/(vnd\.visio|visio|msi|ms-installer|hwp)$/],
   ['application/cfb', /^application\/vnd\.ms-(word|excel|powerpoint|project|works|outlook|publisher)$/],
-  // With a password on it, a document of the new kind is wrapped into one of the old kind.
+  // A password-protected OOXML document is wrapped in a CFB file.
   ['application/cfb', /^application\/vnd\.openxmlformats-officedocument\.|\.macroenabled\.12$/],
   ['application/sqlite3', /\+sqlite3$/],
   ['application/pdf', /^application\/(vnd\.adobe\.)?illustrator$/],
   ['image/tiff', /^image\/(dng|adobe-dng|canon-cr2|nikon-nef|sony-arw|pentax-pef|samsung-srw|epson-erf)$/],
   ['image/heif', /^image\/avif(-sequence)?$/],
-  // Markdown may hold any HTML, at its beginning too, and is never shown in place.
+  // Markdown may start with HTML, and is never displayed inline.
   ['text/html', /^text\/(web-)?markdown$/],
 ];
 
-const firstNames: ReadonlyMap<string, string> = new Map(
-  formats.flatMap((names) => names.map((name) => [name, names[0] ?? name] as const)),
+const canonicalNames: ReadonlyMap<string, string> = new Map(
+  synonyms.flatMap((names) => names.map((name) => [name, names[0] ?? name] as const)),
 );
 
-/** `x-` says only that a name was not registered at the time. */
-const withoutX = (type: string): string => type.replace('/x-', '/');
-const formatOf = (name: string): string => firstNames.get(name) ?? name;
+const withoutExperimentalPrefix = (type: string): string => type.replace('/x-', '/');
+const toCanonical = (name: string): string => canonicalNames.get(name) ?? name;
 
-const isBuiltOn = (name: string, other: string): boolean =>
-  foundations.some(([foundation, built]) => formatOf(other) === foundation && built.test(name));
+const isContainedIn = (name: string, other: string): boolean =>
+  containers.some(([container, contained]) => toCanonical(other) === container && contained.test(name));
 
-/** Whether what the bytes prove is more than another name for what the client says, or less than it says. */
-export function contradicts(declared: string, detected: string): boolean {
-  const said = withoutX(declared);
-  const proved = withoutX(detected);
-  return formatOf(said) !== formatOf(proved) && !isBuiltOn(said, proved);
+/** True unless the detected type is another name for the declared one, or a container of it. */
+export function mediaTypesConflict(declared: string, detected: string): boolean {
+  const declaredName = withoutExperimentalPrefix(declared);
+  const detectedName = withoutExperimentalPrefix(detected);
+  return (
+    toCanonical(declaredName) !== toCanonical(detectedName) && !isContainedIn(declaredName, detectedName)
+  );
 }

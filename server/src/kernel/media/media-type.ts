@@ -7,7 +7,7 @@ const typePattern = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
 export const unknownMediaType = 'application/octet-stream';
 
 /** The type in lower case without its parameters; what is not a type counts as unknown bytes. */
-export function readMediaType(given: string): string {
+export function parseMediaType(given: string): string {
   const type = withoutParameters(given);
   return typePattern.test(type) ? type : unknownMediaType;
 }
@@ -15,9 +15,9 @@ export function readMediaType(given: string): string {
 const withoutParameters = (given: string): string => (given.split(';', 1)[0] ?? '').trim().toLowerCase();
 
 /** The same of a filter, which may also name a family. */
-export function readTypeFilter(given: string): string {
+export function parseTypeFilter(given: string): string {
   const type = withoutParameters(given);
-  return type.endsWith('/*') ? type : readMediaType(type);
+  return type.endsWith('/*') ? type : parseMediaType(type);
 }
 
 /** An empty list allows everything; `image/*` allows a family. */

@@ -1,28 +1,28 @@
 // Both spellings of a field name: a caller may write externalId or external_id, whichever the schema says.
 
-export const snakeOf = (name: string): string =>
+export const toSnakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-export const camelOf = (name: string): string =>
+export const toCamelCase = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 const knownSpellings = new Map<string, readonly string[]>();
 
 /** Every way to write a name of our own, each once. Names are few, and asked for often. */
-export function spellingsOf(name: string): readonly string[] {
+export function findSpellings(name: string): readonly string[] {
   let spellings = knownSpellings.get(name);
   if (!spellings) {
-    spellings = [...new Set([name, snakeOf(name), camelOf(name)])];
+    spellings = [...new Set([name, toSnakeCase(name), toCamelCase(name)])];
     knownSpellings.set(name, spellings);
   }
   return spellings;
 }
 
 /** From each other spelling to the name that the schema uses. */
-export function aliasesOf(names: readonly string[]): ReadonlyMap<string, string> {
+export function buildAliases(names: readonly string[]): ReadonlyMap<string, string> {
   const aliases = new Map<string, string>();
   for (const name of names) {
-    for (const other of spellingsOf(name)) if (other !== name) aliases.set(other, name);
+    for (const other of findSpellings(name)) if (other !== name) aliases.set(other, name);
   }
   return aliases;
 }

@@ -3,7 +3,7 @@
 const folderLengthMax = 512;
 
 /** The folder as it is kept, or a sentence that says what is wrong with it. */
-export function readFolder(given: string): { folder: string } | { fault: string } {
+export function parseFolder(given: string): { folder: string } | { fault: string } {
   const folder = given.replace(/^\/+|\/+$/g, '');
   if ([...folder].length > folderLengthMax)
     return { fault: `must have at most ${folderLengthMax} characters` };

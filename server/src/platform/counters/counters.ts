@@ -90,7 +90,7 @@ export class Tallies {
 const batchRowsMax = 2_000;
 
 /** Cuts rows into batches. They are sorted first: the same rows make the same batches every time. */
-export function batchesOf(id: string, rows: readonly CountRow[]): Batch[] {
+export function toBatches(id: string, rows: readonly CountRow[]): Batch[] {
   const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const batches: Batch[] = [];
   for (let at = 0; at < sorted.length; at += batchRowsMax)

@@ -1,6 +1,6 @@
 // Counts within one process. One that dies loses what it counted since the last drain.
 import { newId } from '../../kernel/id.ts';
-import { type ApplyBatch, type Batch, batchesOf, type Counters, Tallies } from './counters.ts';
+import { type ApplyBatch, type Batch, type Counters, Tallies, toBatches } from './counters.ts';
 
 export function memoryCounters(): Counters {
   let live = new Tallies();
@@ -12,7 +12,7 @@ export function memoryCounters(): Counters {
     // First what waits: while nothing can be applied, no more is cut off, and rows are as many as there are subjects.
     await applyWaiting(apply);
     if (live.size === 0) return;
-    waiting = batchesOf(newId(), live.rows());
+    waiting = toBatches(newId(), live.rows());
     live = new Tallies();
     await applyWaiting(apply);
   };

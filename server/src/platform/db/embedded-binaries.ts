@@ -4,7 +4,7 @@
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
-import { type Runner, removeTree, runTool } from './embedded-runner.ts';
+import { type RunAs, removeTree, runTool } from './embedded-process.ts';
 
 export interface Binaries {
   readonly postgres: string;
@@ -25,46 +25,46 @@ export function findPackage(platform = `${process.platform}-${process.arch}`): s
 }
 
 /**
- * The programs where they are if they run there, else from a copy: kept in `keepDir` if `runner` can reach
+ * The programs where they are if they run there, else from a copy: kept in `keepDir` if `runAs` can reach
  * that, else in the folder that `outside` makes, which lives as long as this process.
  */
 export async function prepareBinaries(
-  runner: Runner,
+  runAs: RunAs,
   packageDir: string,
   keepDir: string,
   outside: () => Promise<string>,
 ): Promise<Binaries> {
   if (await makeLinks(packageDir)) {
-    const inPlace = programsOf(packageDir);
-    if ((await tryProgram(runner, inPlace)) === undefined) return inPlace;
+    const inPlace = programsIn(packageDir);
+    if ((await tryProgram(runAs, inPlace)) === undefined) return inPlace;
   }
-  if (await canEnter(runner, dirname(keepDir))) {
+  if (await canEnter(runAs, dirname(keepDir))) {
     const kept = await keepCopy(packageDir, keepDir);
-    if ((await tryProgram(runner, kept)) === undefined) return kept;
+    if ((await tryProgram(runAs, kept)) === undefined) return kept;
   }
   await removeTree(keepDir);
   const copied = join(await outside(), 'binaries');
   await copyPackage(packageDir, copied);
-  const trouble = await tryProgram(runner, programsOf(copied));
-  if (trouble === undefined) return programsOf(copied);
+  const trouble = await tryProgram(runAs, programsIn(copied));
+  if (trouble === undefined) return programsIn(copied);
   throw new Error(
     `The embedded PostgreSQL of ${packageDir} does not run on this system, nor a copy in ${copied}: ${trouble} ` +
       'Set DATABASE_URL to a PostgreSQL server instead.',
   );
 }
 
-function programsOf(packageDir: string): Binaries {
+function programsIn(packageDir: string): Binaries {
   const bin = join(packageDir, 'native', 'bin');
   return { postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb') };
 }
 
-async function canEnter(runner: Runner, dir: string): Promise<boolean> {
-  return (await runTool(runner, ['ls', dir], { cwd: '/' })).code === 0;
+async function canEnter(runAs: RunAs, dir: string): Promise<boolean> {
+  return (await runTool(runAs, ['ls', dir], { cwd: '/' })).code === 0;
 }
 
-async function tryProgram(runner: Runner, binaries: Binaries): Promise<string | undefined> {
+async function tryProgram(runAs: RunAs, binaries: Binaries): Promise<string | undefined> {
   for (const program of [binaries.postgres, binaries.initdb]) {
-    const { code, output } = await runTool(runner, [program, '--version'], { cwd: '/' });
+    const { code, output } = await runTool(runAs, [program, '--version'], { cwd: '/' });
     if (code !== 0) return output.trim() || `${program} ended with code ${code}.`;
   }
   return undefined;
@@ -106,7 +106,7 @@ async function keepCopy(packageDir: string, keepDir: string): Promise<Binaries> 
     await copyPackage(packageDir, join(keepDir, 'new'));
     await rename(join(keepDir, 'new'), dir);
   }
-  return programsOf(dir);
+  return programsIn(dir);
 }
 
 async function readVersion(packageDir: string): Promise<string> {

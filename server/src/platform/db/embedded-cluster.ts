@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Binaries } from './embedded-binaries.ts';
-import { giveTo, type Outcome, type Runner, removeTree, runTool } from './embedded-runner.ts';
+import { chownTo, type Outcome, type RunAs, removeTree, runTool } from './embedded-process.ts';
 
 export const databaseName = 'pakhus';
 export const roleName = 'pakhus';
@@ -28,10 +28,10 @@ const placeIn = (folder: string): string => join(folder, 'cluster');
 export const runningCluster = (folder: string): Cluster => clusterAt(placeIn(folder));
 
 /** The cluster below `folder`, made first if there is none. Wants the folder's lock. */
-export async function openCluster(runner: Runner, binaries: Binaries, folder: string): Promise<Cluster> {
+export async function openCluster(runAs: RunAs, binaries: Binaries, folder: string): Promise<Cluster> {
   const place = placeIn(folder);
   await removeUnfinished(folder);
-  if (!(await isFolder(place))) await makeCluster(runner, binaries, folder, place);
+  if (!(await isFolder(place))) await makeCluster(runAs, binaries, folder, place);
   return clusterAt(place);
 }
 
@@ -41,17 +41,17 @@ async function removeUnfinished(folder: string): Promise<void> {
   }
 }
 
-async function makeCluster(runner: Runner, binaries: Binaries, folder: string, place: string): Promise<void> {
+async function makeCluster(runAs: RunAs, binaries: Binaries, folder: string, place: string): Promise<void> {
   const dir = join(folder, unfinished + randomBytes(6).toString('hex'));
   const { dataDir, passwordFile } = clusterAt(dir);
   // PostgreSQL may have to pass through here as nobody; `folder` itself is closed to all others.
   await mkdir(dir, { mode: 0o711 });
   await mkdir(dataDir, { mode: 0o700 });
-  await giveTo(runner, dataDir);
+  await chownTo(runAs, dataDir);
   const password = randomBytes(32).toString('base64url');
   await writeDurably(passwordFile, password);
   try {
-    await fill(runner, binaries, dataDir, password);
+    await fill(runAs, binaries, dataDir, password);
     await syncFolder(dir);
     await rename(dir, place);
     await syncFolder(folder);
@@ -62,10 +62,10 @@ async function makeCluster(runner: Runner, binaries: Binaries, folder: string, p
   }
 }
 
-async function fill(runner: Runner, binaries: Binaries, dataDir: string, password: string): Promise<void> {
-  const target = ['-D', runner.dataArgument(dataDir)];
+async function fill(runAs: RunAs, binaries: Binaries, dataDir: string, password: string): Promise<void> {
+  const target = ['-D', runAs.dataArgument(dataDir)];
   const run = async (command: string[], input = '') => {
-    const outcome = await runTool(runner, command, { cwd: dataDir, input });
+    const outcome = await runTool(runAs, command, { cwd: dataDir, input });
     if (hasFailed(outcome))
       throw new Error(`PostgreSQL could not make a database in ${dataDir}:\n${outcome.output.trim()}`);
   };

@@ -4,7 +4,7 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runToEnd } from './embedded-runner.ts';
+import { runToEnd } from './embedded-process.ts';
 
 /** By device and inode, so that a copy of the folder, or one of the same path in a container, is another. */
 export async function clusterName(dataDir: string): Promise<string> {
@@ -16,10 +16,10 @@ export async function clusterName(dataDir: string): Promise<string> {
  * To be called with the folder's lock held, when nothing may run there. A postmaster is asked to stop first;
  * without one the rest is only waiting to notice, and is ended at once. Says how many there were.
  */
-export async function endLeftovers(dataDir: string, patienceMs = 20_000): Promise<number> {
+export async function endLeftovers(dataDir: string, timeoutMs = 20_000): Promise<number> {
   const name = await clusterName(dataDir);
   const found = await findPids(name);
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + timeoutMs;
   for (let left = found, round = 0; left.length > 0; left = await findPids(name), round++) {
     if (Date.now() > deadline + 5_000) {
       throw new Error(

@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import { runToEnd } from './embedded-runner.ts';
+import { runToEnd } from './embedded-process.ts';
 
 // Only BSD and Darwin lock as they open; Node names no constant for it.
 const darwinExclusiveLock = 0x20;

@@ -4,7 +4,7 @@
 import { chmod, lstat, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { removeTree } from './embedded-runner.ts';
+import { removeTree } from './embedded-process.ts';
 
 export interface Outside {
   /** Makes the folder the first time it is asked for. */

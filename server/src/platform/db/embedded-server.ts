@@ -7,13 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { clusterName, endLeftovers } from './embedded-leftovers.ts';
 import { boundLog, readTail, sizeOf } from './embedded-log.ts';
 import { type Outside, readNoted } from './embedded-outside.ts';
-import { type Guarded, giveTo, type Runner, spawnServer } from './embedded-runner.ts';
+import { chownTo, type Guarded, type RunAs, spawnServer } from './embedded-process.ts';
 
 // The socket lies in a folder of its own, so the number need not be free anywhere.
 export const port = 5432;
 
 export interface Server {
-  readonly runner: Runner;
+  readonly runAs: RunAs;
   readonly postgres: string;
   readonly dataDir: string;
   readonly logFile: string;
@@ -81,11 +81,11 @@ export async function launchServer(server: Server, signal: AbortSignal): Promise
 
 async function launchOnce(server: Server, signal: AbortSignal): Promise<Guarded> {
   // An earlier start may have run as another user.
-  await giveTo(server.runner, server.dataDir);
+  await chownTo(server.runAs, server.dataDir);
   // Emptied each time: PostgreSQL believes the pid in a socket's lock file, be it a stranger's by now.
   await rm(server.socketDir, { recursive: true, force: true });
   await mkdir(server.socketDir, { mode: 0o700 });
-  await giveTo(server.runner, server.socketDir);
+  await chownTo(server.runAs, server.socketDir);
   await boundLog(server.logFile);
   const logBytes = await sizeOf(server.logFile);
   const guarded = await spawnWithLog(server);
@@ -113,10 +113,10 @@ async function spawnWithLog(server: Server): Promise<Guarded> {
     const command = [
       server.postgres,
       '-D',
-      server.runner.dataArgument(server.dataDir),
+      server.runAs.dataArgument(server.dataDir),
       ...(await flags(server)),
     ];
-    return await spawnServer(server.runner, command, { cwd: server.dataDir, logFd: log.fd });
+    return await spawnServer(server.runAs, command, { cwd: server.dataDir, logFd: log.fd });
   } finally {
     await log.close();
   }

@@ -10,7 +10,7 @@ import { endLeftovers } from './embedded-leftovers.ts';
 import { FolderInUse, lockFolder } from './embedded-lock.ts';
 import { boundLog, readTail, sizeOf } from './embedded-log.ts';
 import { type Outside, openOutside } from './embedded-outside.ts';
-import { chooseRunner, type Guarded } from './embedded-runner.ts';
+import { chooseRunAs, type Guarded } from './embedded-process.ts';
 import { findSocket, launchServer, placeSocket, port, type Server } from './embedded-server.ts';
 
 export interface EmbeddedPostgres {
@@ -37,7 +37,7 @@ export interface EmbeddedOptions {
 }
 
 const logCheckMs = 10_000;
-const stopPatienceMs = 30_000;
+const stopTimeoutMs = 30_000;
 const steadyMs = 30_000;
 const backOffMsMax = 10_000;
 
@@ -58,7 +58,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const stopping = new AbortController();
     const first = await launchServer(server, stopping.signal);
     const ms = Math.round(performance.now() - startedAt);
-    options.log.info({ folder, ms, runsAs: server.runner.name }, 'PostgreSQL is ready');
+    options.log.info({ folder, ms, runsAs: server.runAs.name }, 'PostgreSQL is ready');
     const stop = keepRunning(server, first, stopping, options.log, tidy);
     return { connection: connectionTo(server.socketDir, password), stop };
   } catch (error) {
@@ -99,14 +99,14 @@ async function prepareServer(
   folder: string,
   outside: Outside,
 ): Promise<{ server: Server; password: string }> {
-  const runner = await chooseRunner({ userNamespace: options.userNamespace ?? true });
-  if (runner.name === 'nobody') {
+  const runAs = await chooseRunAs({ userNamespace: options.userNamespace ?? true });
+  if (runAs.name === 'nobody') {
     options.log.warn({}, 'As root, PostgreSQL runs as nobody: other processes of nobody can reach its files');
   }
-  const binaries = await prepareBinaries(runner, packageDir, join(folder, 'binaries'), outside.path);
-  const cluster = await openCluster(runner, binaries, folder);
+  const binaries = await prepareBinaries(runAs, packageDir, join(folder, 'binaries'), outside.path);
+  const cluster = await openCluster(runAs, binaries, folder);
   const server: Server = {
-    runner,
+    runAs,
     postgres: binaries.postgres,
     dataDir: cluster.dataDir,
     logFile: join(folder, 'postgresql.log'),
@@ -135,7 +135,7 @@ function keepRunning(
     // The guard escalates by itself; this is for a guard that is stuck or was stopped by hand.
     const force = setTimeout(
       () => void endLeftovers(server.dataDir, 0).catch(() => undefined),
-      stopPatienceMs,
+      stopTimeoutMs,
     );
     await supervision;
     clearTimeout(force);

@@ -1,14 +1,14 @@
-// Listens for notifications, on a connection of its own that is opened again whenever it is lost or old.
+// Listens for notifications on a dedicated connection, which is reopened when it is lost or old.
 import pg from 'pg';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Logger } from '../log.ts';
+import type { ConnectionWatch } from './connection-watch.ts';
 import { type CurrentServer, type DatabaseTiming, prepareSession } from './session.ts';
-import type { SilenceWatch } from './silence.ts';
 
 interface ListenDeps {
   readonly config: pg.ClientConfig;
   readonly timing: DatabaseTiming;
-  readonly silence: SilenceWatch;
+  readonly watch: ConnectionWatch;
   readonly server: CurrentServer;
   readonly log: Logger;
 }
@@ -25,7 +25,7 @@ export async function listenOn(
   const start = async () => {
     const listener = await startListener(deps, channel, hear);
     current = listener;
-    // One that is opened as the service stops would keep the process alive.
+    // A connection opened while the service stops would keep the process alive.
     if (ended) await listener.end();
     return listener;
   };
@@ -36,7 +36,7 @@ export async function listenOn(
       if (!listener) await new Promise((resolve) => setTimeout(resolve, listenAgainMs).unref());
       const before: Listener | null = listener;
       listener = ended ? null : await start().catch(() => null);
-      // Only now: what is sent while the next one is being opened is heard by this one.
+      // Only now: this one still receives what is sent while the next one is being opened.
       await before?.end();
     }
   };
@@ -48,16 +48,16 @@ export async function listenOn(
 }
 
 interface Listener {
-  /** Resolves when it is lost, or so old that another one should take over. */
+  /** Resolves when the connection is lost or has reached its age. */
   readonly isOver: Promise<void>;
   end(): Promise<void>;
 }
 
-/** A server that has fallen silent does not even say goodbye. */
-const endPatienceMs = 3_000;
+/** A silent server does not confirm the end of a connection. */
+const endTimeoutMs = 3_000;
 
 async function startListener(
-  { config, timing, silence, server, log }: ListenDeps,
+  { config, timing, watch, server, log }: ListenDeps,
   channel: string,
   hear: (payload: string) => void,
 ): Promise<Listener> {
@@ -73,28 +73,28 @@ async function startListener(
     await client.connect();
     const session = await prepareSession(client, `listen ${channel}`, timing);
     server.reached(session);
-    const line = silence.watch(client.connection.stream, {
+    const watched = watch.add(client.connection.stream, {
       session,
       silenceMsMax: timing.readMs,
       onOld: () => over(),
     });
-    // Nothing is ever asked here otherwise, so silence would mean nothing.
+    // Nothing else is ever sent here, so without this silence would mean nothing.
     const asking = setInterval(() => {
-      line.asked();
-      const answered = () => line.answered();
+      watched.sent();
+      const answered = () => watched.answered();
       client.query('select 1').then(answered, answered);
     }, timing.suspiciousMs).unref();
     client.on('end', () => clearInterval(asking));
   } catch (error) {
-    // One that is connected and may not listen, as to a standby, would stay connected for ever.
+    // A connection that may not listen, as to a standby, would stay open forever.
     client.connection.stream.destroy();
     throw error;
   }
   return {
     isOver,
     end: () =>
-      waitAtMost(
-        endPatienceMs,
+      withTimeout(
+        endTimeoutMs,
         client.end().catch(() => undefined),
       ),
   };

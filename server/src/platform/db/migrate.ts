@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
-import { endlessPatience } from './pool.ts';
+import { noLockTimeout } from './pool.ts';
 import type { Database, Queryable } from './postgres.ts';
 import { type Sql, sql } from './sql.ts';
 
@@ -88,7 +88,7 @@ const listBlockers = (pid: number): Sql => sql`
 async function migrateAtOnce(db: Database, blockers: BlockerWatch, lockWaitMs: number): Promise<string[]> {
   const sources = await readSources();
   return db.transaction(async (tx) => {
-    await tx.query(endlessPatience);
+    await tx.query(noLockTimeout);
     await tx.query(sql`select pg_advisory_xact_lock(${lockKey})`);
     const [own] = await tx.query<{ pid: number }>(
       sql`select pg_backend_pid() as pid, set_config('lock_timeout', ${String(lockWaitMs)}, true)`,

@@ -1,179 +1,201 @@
-// Connections that one statement or one transaction has to itself, and with it whatever may wait for a lock. A request
-// waits for a bounded time; its connection stays taken until the server has answered or the connection is given up, so
-// that a server on which commits hang gets no more than a pool of them.
+// Connections for one statement or transaction at a time, including those that may wait for a lock. A request waits
+// for a bounded time. Its connection stays taken until the server has answered or the connection is given up, so a
+// server on which commits hang never gets more than one pool of them.
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { inTries } from '../../kernel/async/retry.ts';
+import { retry } from '../../kernel/async/retry.ts';
 import type { Logger } from '../log.ts';
-import { explainOutage, isLostConnection, isUnanswered, outcomeUnknown, unanswered } from './outage.ts';
-import {
-  type CurrentServer,
-  type DatabaseTiming,
-  prepareSession,
-  type Session,
-  serverName,
-} from './session.ts';
-import type { Line, SilenceWatch } from './silence.ts';
+import { confirmCommit } from './commit-outcome.ts';
+import type { ConnectionWatch, WatchedConnection } from './connection-watch.ts';
+import { explainOutage, isLostConnection, isUnanswered, unanswered } from './outage.ts';
+import { type CurrentServer, type DatabaseTiming, prepareSession, type Session } from './session.ts';
 import { Sql, sql } from './sql.ts';
 
 /**
- * `request`: somebody waits, for a bounded time. `background`: nobody does, so it may take until the connection is
- * given up. `long`: the same, for work of minutes; only a connection that the server does not know is given up.
+ * `request`: a caller waits, for a bounded time. `background`: nobody waits, so it may take until the connection is
+ * given up. `long`: work of minutes; the connection is given up only if the server does not know it any more.
  */
-export type Patience = 'request' | 'background' | 'long';
+export type Workload = 'request' | 'background' | 'long';
 
-export interface Pool {
-  query<Row>(statement: Sql, patience: Patience): Promise<Row[]>;
-  transaction<Result>(work: (query: Query) => Promise<Result>, patience: Patience): Promise<Result>;
-  readonly state: { readonly total: number; readonly idle: number; readonly waiting: number };
-  end(): Promise<void>;
-}
+export type Query = <Row>(statement: Sql) => Promise<Row[]>;
 
-type Query = <Row>(statement: Sql) => Promise<Row[]>;
-
-interface PoolDeps {
+export interface PoolDeps {
   readonly config: pg.ClientConfig;
   readonly size: number;
   readonly timing: DatabaseTiming;
-  readonly silence: SilenceWatch;
+  readonly watch: ConnectionWatch;
   readonly server: CurrentServer;
   readonly log: Logger;
   /** Reads on another connection. */
   readonly read: (statement: Sql) => Promise<unknown[]>;
 }
 
-interface Lent {
+interface Lease {
   readonly client: pg.PoolClient;
   readonly session: Session;
-  readonly line: Line;
+  readonly watched: WatchedConnection;
   isNew: boolean;
 }
 
-export function openPool(deps: PoolDeps): Pool {
-  const { config, size, timing, silence, server, log } = deps;
-  const sessions = new WeakMap<pg.ClientBase, Lent>();
-  const pool = new pg.Pool({
-    ...config,
-    max: size,
-    idleTimeoutMillis: 60_000,
-    // Whoever has it then may keep it for a while.
-    maxLifetimeSeconds: (timing.ageMs * 0.8) / 1000,
-    onConnect: async (connected) => {
-      const client = connected as pg.PoolClient;
-      const session = await prepareSession(client, limitsOf(timing), timing);
-      server.reached(session);
-      const line = silence.watch(client.connection.stream, { session });
-      sessions.set(client, { client, session, line, isNew: true });
-    },
-  });
-  // Without a listener, a connection that breaks while it is idle would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
-  // The pool listens only while it has the client: without this, one that breaks in the middle of a transaction
-  // would end the process as well. Whoever has it hears of it from its next statement.
-  pool.on('connect', (client) => client.on('error', () => undefined));
+export class Pool {
+  readonly #deps: PoolDeps;
+  readonly #leases = new WeakMap<pg.ClientBase, Lease>();
+  readonly #pool: pg.Pool;
 
-  /** Passes over connections to a server that has been replaced. */
-  const lend = async (patience: Patience): Promise<Lent> => {
+  constructor(deps: PoolDeps) {
+    const { config, size, timing, log } = deps;
+    this.#deps = deps;
+    this.#pool = new pg.Pool({
+      ...config,
+      max: size,
+      idleTimeoutMillis: 60_000,
+      // Shorter than the maximum age: a connection may still be leased for a while after this.
+      maxLifetimeSeconds: (timing.ageMs * 0.8) / 1000,
+      onConnect: (client) => this.#prepare(client as pg.PoolClient),
+    });
+    // Without a listener, an idle connection that breaks would end the process.
+    this.#pool.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+    // The pool listens only to idle clients: without this, a connection that breaks inside a transaction would end
+    // the process as well. Its user learns of it from the next statement.
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+  }
+
+  query<Row>(statement: Sql, workload: Workload): Promise<Row[]> {
+    return retryDeadlocks(() => this.#query(statement, workload));
+  }
+
+  transaction<Result>(work: (query: Query) => Promise<Result>, workload: Workload): Promise<Result> {
+    return retryDeadlocks(() => this.#transaction(work, workload));
+  }
+
+  get state(): { readonly total: number; readonly idle: number; readonly waiting: number } {
+    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { total, idle, waiting };
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  async #prepare(client: pg.PoolClient): Promise<void> {
+    const { timing, server, watch } = this.#deps;
+    const session = await prepareSession(client, timeoutSettings(timing), timing);
+    server.reached(session);
+    const watched = watch.add(client.connection.stream, { session });
+    this.#leases.set(client, { client, session, watched, isNew: true });
+  }
+
+  /** Skips connections to a server that has been replaced. */
+  async #lease(workload: Workload): Promise<Lease> {
+    const { server, timing } = this.#deps;
     for (;;) {
-      const client = await pool.connect().catch((error: unknown) => {
+      const client = await this.#pool.connect().catch((error: unknown) => {
         throw explainOutage(error);
       });
-      const lent = sessions.get(client) as Lent;
-      if (!lent.isNew && !server.is(lent.session)) {
+      const lease = this.#leases.get(client) as Lease;
+      if (!lease.isNew && !server.is(lease.session)) {
         client.release(true);
         continue;
       }
-      lent.isNew = false;
-      lent.line.mayBeStuckFor(patience === 'long' ? Number.POSITIVE_INFINITY : timing.abandonMs);
-      return lent;
+      lease.isNew = false;
+      lease.watched.allowStuckFor(workload === 'long' ? Number.POSITIVE_INFINITY : timing.abandonMs);
+      return lease;
     }
-  };
-  const giveBackAfter = ({ client }: Lent, answer: Promise<unknown>) =>
-    void answer.then(
-      () => client.release(),
-      (error: unknown) => client.release(isFatal(error)),
-    );
-  const waitMsFor = (patience: Patience) =>
-    patience === 'request' ? timing.writeMs : Number.POSITIVE_INFINITY;
+  }
 
-  const query = async <Row>(statement: Sql, patience: Patience): Promise<Row[]> => {
-    // Waiting for a connection counts as well.
-    const endAt = Date.now() + waitMsFor(patience);
-    const lent = await lend(patience);
-    const answer = send<Row>(lent, statement);
-    giveBackAfter(lent, answer);
-    return answerWithin(silence, endAt - Date.now(), answer);
-  };
+  /** The time limit includes the wait for a connection. */
+  #deadline(workload: Workload): number {
+    return Date.now() + (workload === 'request' ? this.#deps.timing.writeMs : Number.POSITIVE_INFINITY);
+  }
 
-  const transaction = async <Result>(
-    work: (query: Query) => Promise<Result>,
-    patience: Patience,
-  ): Promise<Result> => {
-    const endAt = Date.now() + waitMsFor(patience);
-    const lent = await lend(patience);
-    const within = <Row>(statement: Sql) =>
-      answerWithin(silence, endAt - Date.now(), send<Row>(lent, statement));
+  async #query<Row>(statement: Sql, workload: Workload): Promise<Row[]> {
+    const deadline = this.#deadline(workload);
+    const lease = await this.#lease(workload);
+    const answer = send<Row>(lease, statement);
+    releaseAfter(lease, answer);
+    return this.#answerBy(deadline, answer);
+  }
+
+  async #transaction<Result>(work: (query: Query) => Promise<Result>, workload: Workload): Promise<Result> {
+    const deadline = this.#deadline(workload);
+    const lease = await this.#lease(workload);
     let result: Result;
     let xid: string;
     try {
-      xid = await begin(lent, (answer) => answerWithin(silence, endAt - Date.now(), answer));
-      result = await work(within);
+      xid = await this.#answerBy(deadline, begin(lease));
+      result = await work((statement) => this.#answerBy(deadline, send(lease, statement)));
     } catch (error) {
-      await rollBack(lent, error, silence, timing);
+      await this.#rollBack(lease, error);
       throw error;
     }
-    const committed = send(lent, commit);
-    giveBackAfter(lent, committed);
+    await this.#commit(lease, xid, deadline);
+    return result;
+  }
+
+  async #commit(lease: Lease, xid: string, deadline: number): Promise<void> {
+    const { timing, read } = this.#deps;
+    const committed = send(lease, commit);
+    releaseAfter(lease, committed);
     try {
-      // However long the work may take, a commit takes no longer than any other.
-      await answerWithin(silence, Math.min(Math.max(endAt - Date.now(), 0), timing.writeMs), committed);
+      // However long the work may take, a commit has no more time than that of a request.
+      await this.#answerBy(Math.min(Math.max(deadline, Date.now()), Date.now() + timing.writeMs), committed);
     } catch (error) {
       if (!isUnanswered(error)) throw error;
-      await confirmCommit(deps, lent.session, xid, error);
+      await confirmCommit(read, lease.session, xid, timing.inquiryMs, error);
     }
-    return result;
-  };
+  }
 
-  return {
-    query: (statement, patience) => untangled(() => query(statement, patience)),
-    transaction: (work, patience) => untangled(() => transaction(work, patience)),
-    get state() {
-      return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
-    },
-    end: () => pool.end(),
-  };
+  /** A transaction without an answer is ended with its connection: without a commit it comes to nothing. */
+  async #rollBack(lease: Lease, error: unknown): Promise<void> {
+    if (isUnanswered(error)) return lease.client.release(true);
+    await this.#answerBy(Date.now() + this.#deps.timing.inquiryMs, send(lease, rollback)).then(
+      () => lease.client.release(),
+      () => lease.client.release(true),
+    );
+  }
+
+  /** Ends the wait, not the statement. Uses the watch's shared timer, since every statement needs one. */
+  #answerBy<Answer>(deadline: number, answer: Promise<Answer>): Promise<Answer> {
+    if (deadline === Number.POSITIVE_INFINITY) return answer;
+    return new Promise((resolve, reject) => {
+      const onTimeout = () => reject(unanswered(new Error('no answer within the time of a request')));
+      const cancel = this.#deps.watch.after(deadline - Date.now(), onTimeout);
+      answer.then(resolve, reject).then(cancel);
+    });
+  }
 }
 
 /**
- * Nobody waits for a lock for longer than a caller does, and a transaction whose process is gone without a word does
- * not hold its locks for hours. Where the server's system allows it, the server stops work whose caller has gone.
+ * Nobody waits for a lock longer than a caller waits for an answer, and a transaction whose process has vanished does
+ * not keep its locks for hours. If the server's system allows it, the server stops work whose caller has gone.
  */
-const limitsOf = ({ writeMs }: DatabaseTiming): string => `
+const timeoutSettings = ({ writeMs }: DatabaseTiming): string => `
   set lock_timeout = ${Math.ceil(writeMs * 0.75)}; set idle_in_transaction_session_timeout = '60s';
   do $$ begin set client_connection_check_interval = '5s'; exception when others then null; end $$`;
 
-/** For the one transaction of a start that waits for other instances, however long they take. */
-export const endlessPatience: Sql = sql`
+/** For the one transaction at start that waits for other instances, however long they take. */
+export const noLockTimeout: Sql = sql`
   select set_config('lock_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`;
 
-const triesMax = 5;
-const untangleMsMax = 20;
+const attemptsMax = 5;
+const backOffMsMax = 20;
 
 /**
- * Of two transactions that wait for each other, the database undoes one. All of it is undone, so it may simply be done
- * again, a moment later: at once it might take the lock before the other one has woken up, and so on.
+ * After a deadlock the database has undone one of the transactions completely, so it can run again. It waits a moment
+ * first: at once, it might take the lock again before the other one has woken up.
  */
-function untangled<Result>(work: () => Promise<Result>): Promise<Result> {
-  let tries = 0;
-  return inTries(triesMax, isDeadlock, () => {
-    tries += 1;
-    return tries === 1 ? work() : pause(untangleMsMax * Math.random()).then(work);
+function retryDeadlocks<Result>(work: () => Promise<Result>): Promise<Result> {
+  let attempt = 0;
+  return retry(attemptsMax, isDeadlock, () => {
+    attempt += 1;
+    return attempt === 1 ? work() : delay(backOffMsMax * Math.random()).then(work);
   });
 }
 
 const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '40P01';
 
-async function send<Row>({ client, line }: Lent, { text, values, name }: Sql): Promise<Row[]> {
-  line.asked();
+async function send<Row>({ client, watched }: Lease, { text, values, name }: Sql): Promise<Row[]> {
+  watched.sent();
   try {
     const sent = client.query(
       name ? { text, name, values: values as unknown[] } : { text, values: values as unknown[] },
@@ -182,120 +204,41 @@ async function send<Row>({ client, line }: Lent, { text, values, name }: Sql): P
   } catch (error) {
     throw explainFailure(error);
   } finally {
-    line.answered();
+    watched.answered();
   }
 }
 
-/** What the server says is its last word; a connection that breaks says nothing of what was done. */
-const explainFailure = (error: unknown): unknown =>
-  error instanceof pg.DatabaseError || !isLostConnection(error) ? explainOutage(error) : unanswered(error);
-
-/** Whether the connection is of no more use after an error. */
-function isFatal(error: unknown): boolean {
-  const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return !(reason instanceof pg.DatabaseError) || reason.severity !== 'ERROR';
-}
-
-/** Ends the waiting, not the statement. */
-function answerWithin<Answer>(
-  silence: SilenceWatch,
-  milliseconds: number,
-  answer: Promise<Answer>,
-): Promise<Answer> {
-  if (milliseconds === Number.POSITIVE_INFINITY) return answer;
-  return new Promise((resolve, reject) => {
-    const late = () => reject(unanswered(new Error('no answer within the time of a request')));
-    const isAnswered = silence.after(milliseconds, late);
-    answer.then(resolve, reject).then(isAnswered);
-  });
-}
-
-/** Resolves to the transaction's id, by which its outcome can be asked for on any connection. */
-async function begin(
-  { client, line }: Lent,
-  within: <Answer>(answer: Promise<Answer>) => Promise<Answer>,
-): Promise<string> {
-  line.asked();
-  const sent = client
-    .query('begin; select pg_current_xact_id()::text as xid')
-    .catch((error: unknown) => {
-      throw explainFailure(error);
-    })
-    .finally(() => line.answered());
-  // One result for each statement, which the types of `pg` do not know.
-  const results = (await within(sent)) as unknown as pg.QueryResult<{ xid: string }>[];
-  return results[1]?.rows[0]?.xid ?? '';
+/** Resolves to the transaction's id, by which its outcome can be looked up on any connection. */
+async function begin({ client, watched }: Lease): Promise<string> {
+  watched.sent();
+  try {
+    const sent = client.query('begin; select pg_current_xact_id()::text as xid');
+    // One result per statement, which the types of `pg` do not know.
+    const results = (await sent) as unknown as pg.QueryResult<{ xid: string }>[];
+    return results[1]?.rows[0]?.xid ?? '';
+  } catch (error) {
+    throw explainFailure(error);
+  } finally {
+    watched.answered();
+  }
 }
 
 const commit = new Sql('commit', [], '');
 const rollback = new Sql('rollback', [], '');
 
-/** A transaction that got no answer is ended with its connection: without a commit it comes to nothing. */
-async function rollBack(
-  lent: Lent,
-  error: unknown,
-  silence: SilenceWatch,
-  { inquiryMs }: DatabaseTiming,
-): Promise<void> {
-  if (isUnanswered(error)) return lent.client.release(true);
-  const undone = answerWithin(silence, inquiryMs, send(lent, rollback));
-  await undone.then(
-    () => lent.client.release(),
-    () => lent.client.release(true),
+function releaseAfter({ client }: Lease, answer: Promise<unknown>): void {
+  void answer.then(
+    () => client.release(),
+    (error: unknown) => client.release(isFatal(error)),
   );
 }
 
-const askAgainMs = 100;
+/** An error from the server is final; a broken connection says nothing about what was done. */
+const explainFailure = (error: unknown): unknown =>
+  error instanceof pg.DatabaseError || !isLostConnection(error) ? explainOutage(error) : unanswered(error);
 
-/** Resolves if the transaction has been committed although nobody said so; says otherwise what is known. */
-async function confirmCommit(
-  { timing, read }: PoolDeps,
-  { server }: Session,
-  xid: string,
-  error: unknown,
-): Promise<void> {
-  const giveUpAt = Date.now() + timing.inquiryMs;
-  while (Date.now() < giveUpAt) {
-    const status = await Promise.race([statusOf(read, server, xid), pause(giveUpAt - Date.now())]);
-    if (status === 'committed') return;
-    // It was sent, and came to nothing: the caller may do it again.
-    if (status === 'aborted') throw explainOutage(new Error('the connection was lost before the commit'));
-    await pause(askAgainMs);
-  }
-  throw outcomeUnknown(error);
+/** Whether the connection is unusable after an error. */
+function isFatal(error: unknown): boolean {
+  const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return !(reason instanceof pg.DatabaseError) || reason.severity !== 'ERROR';
 }
-
-const pause = (milliseconds: number): Promise<'unknown'> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, milliseconds, 'unknown');
-  });
-
-interface StatusRow {
-  readonly status: string | null;
-  readonly same_server: boolean;
-}
-
-/**
- * A server that has taken over, or has recovered from a crash, may have given the same id to another transaction. That
- * ours did not survive is certain there if the id is unknown or aborted; that it did is not.
- */
-async function statusOf(
-  read: PoolDeps['read'],
-  server: string,
-  xid: string,
-): Promise<'committed' | 'aborted' | 'unknown'> {
-  try {
-    const [row] = (await read(findStatus(server, xid))) as StatusRow[];
-    if (row?.status === 'committed') return row.same_server ? 'committed' : 'unknown';
-    return row?.status === 'aborted' ? 'aborted' : 'unknown';
-  } catch (error) {
-    return isFutureId(error) ? 'aborted' : 'unknown';
-  }
-}
-
-const nameOfServer = new Sql(serverName, [], 'serverName');
-
-const findStatus = (server: string, xid: string): Sql => sql`
-  select pg_xact_status(${xid}::xid8) as status, ${nameOfServer} = ${server} as same_server`;
-
-const isFutureId = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '22023';

@@ -1,13 +1,13 @@
-// The database as everybody else sees it. Writes and transactions go through a pool (`pool.ts`); single reads share a
-// few pipelined connections (`lanes.ts`). Only this folder knows `pg`.
+// The database as the rest of the service sees it. Writes and transactions go through a pool (`pool.ts`); single reads
+// share a few pipelined connections (`read-connections.ts`). Only this folder knows `pg`.
 import pg from 'pg';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Logger } from '../log.ts';
-import { openLanes } from './lanes.ts';
+import { ConnectionWatch } from './connection-watch.ts';
 import { listenOn } from './listen.ts';
-import { openPool, type Patience } from './pool.ts';
+import { Pool, type Workload } from './pool.ts';
+import { ReadConnections } from './read-connections.ts';
 import { currentServer, type DatabaseTiming, defaultTiming } from './session.ts';
-import { watchForSilence } from './silence.ts';
 import type { Sql } from './sql.ts';
 
 export interface Queryable {
@@ -20,19 +20,19 @@ export interface Transaction extends Queryable {
 }
 
 export interface Database extends Queryable {
-  query<Row>(statement: Sql, patience?: Patience): Promise<Row[]>;
+  query<Row>(statement: Sql, workload?: Workload): Promise<Row[]>;
   /** Like `query`, for statements that only read and never wait for a lock. */
   read<Row>(statement: Sql): Promise<Row[]>;
-  /** The same for look-ups that every request needs: on connections of their own, where no long list is in front of them. */
+  /** The same for lookups that every request needs, on separate connections without long lists ahead of them. */
   readFirst<Row>(statement: Sql): Promise<Row[]>;
   /**
-   * `work` is done again from the start where the database undid it to end a deadlock. Where the answer to the commit
-   * is lost, the outcome is asked for on another connection; `isOutcomeUnknown` if that fails as well.
+   * Retries `work` from the start after a deadlock. If the answer to the commit is lost, the outcome is looked up on
+   * another connection; if that fails too, it throws an error that `isOutcomeUnknown`.
    */
-  transaction<Result>(work: (tx: Transaction) => Promise<Result>, patience?: Patience): Promise<Result>;
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>, workload?: Workload): Promise<Result>;
   /**
-   * Calls `hear` with the payload of every notification on a channel, for as long as the database is there, and
-   * again when it is back. Resolves to the function that ends it.
+   * Calls `hear` with the payload of every notification on a channel, and reconnects after an outage. Resolves to the
+   * function that stops listening.
    */
   listen(channel: string, hear: (payload: string) => void): Promise<() => Promise<void>>;
   /** How busy the pool is. */
@@ -68,17 +68,17 @@ export interface DatabaseOptions {
 }
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoOfTimestamp);
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, toIsoTimestamp);
 
-/** PostgreSQL's own text of a timestamp, as the API prints it; no Date object for every row. */
-function isoOfTimestamp(text: string): string {
+/** PostgreSQL's text of a timestamp in the format of the API, without a Date object per row. */
+function toIsoTimestamp(text: string): string {
   if (!text.endsWith('+00')) return new Date(text).toISOString();
   const fraction = text.slice(19, -3);
   return `${text.slice(0, 10)}T${text.slice(11, 19)}${fraction.padEnd(4, fraction ? '0' : '.000').slice(0, 4)}Z`;
 }
 
-/** A server that has fallen silent does not even say goodbye. */
-const closePatienceMs = 3_000;
+/** A silent server does not confirm the end of a connection. */
+const closeTimeoutMs = 3_000;
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { connection, log, poolSize = 32, readers = 4, firstReaders = 1 } = options;
@@ -91,38 +91,38 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: 'pakhus',
   };
   const server = currentServer();
-  const silence = watchForSilence(config, timing, server, log);
-  const shared = { config, timing, silence, server, log };
-  const lanes = openLanes(readers, shared);
-  const firstLanes = openLanes(firstReaders, shared);
-  const pool = openPool({ ...shared, size: poolSize, read: lanes.read });
+  const watch = new ConnectionWatch(config, timing, server, log);
+  const shared = { config, timing, watch, server, log };
+  const reads = new ReadConnections(readers, shared);
+  const firstReads = new ReadConnections(firstReaders, shared);
+  const pool = new Pool({ ...shared, size: poolSize, read: (statement) => reads.read(statement) });
 
   return {
-    query: <Row>(statement: Sql, patience: Patience = 'request') => pool.query<Row>(statement, patience),
-    read: <Row>(statement: Sql) => lanes.read(statement) as Promise<Row[]>,
-    readFirst: <Row>(statement: Sql) => firstLanes.read(statement) as Promise<Row[]>,
-    transaction: (work, patience = 'request') =>
-      pool.transaction((query) => work({ inTransaction: true, query }), patience),
+    query: <Row>(statement: Sql, workload: Workload = 'request') => pool.query<Row>(statement, workload),
+    read: <Row>(statement: Sql) => reads.read(statement) as Promise<Row[]>,
+    readFirst: <Row>(statement: Sql) => firstReads.read(statement) as Promise<Row[]>,
+    transaction: (work, workload = 'request') =>
+      pool.transaction((query) => work({ inTransaction: true, query }), workload),
     listen: (channel, hear) => listenOn(shared, channel, hear),
     pool: () => pool.state,
     async close() {
-      await waitAtMost(closePatienceMs, Promise.all([pool.end(), lanes.close(), firstLanes.close()]));
-      silence.stop();
+      await withTimeout(closeTimeoutMs, Promise.all([pool.end(), reads.close(), firstReads.close()]));
+      watch.stop();
     },
   };
 }
 
-/** The same database for work that nobody waits for: it takes the time that it takes, unless it says otherwise. */
+/** The same database for background work, which has no time limit unless it asks for one. */
 export const inBackground = (db: Database): Database => ({
   ...db,
-  query: (statement, patience = 'background') => db.query(statement, patience),
-  transaction: (work, patience = 'background') => db.transaction(work, patience),
+  query: (statement, workload = 'background') => db.query(statement, workload),
+  transaction: (work, workload = 'background') => db.transaction(work, workload),
 });
 
-/** The database has said no to a statement, of which nothing is done then. */
+/** The database rejected a statement, so nothing of it was done. */
 export const isRefusal = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
-/** The name of the constraint that a statement broke, or null when it failed for another reason. */
+/** The name of the violated constraint, or null if the statement failed for another reason. */
 export function brokenConstraint(error: unknown): string | null {
   if (!(error instanceof pg.DatabaseError) || !error.code?.startsWith('23')) return null;
   return error.constraint ?? null;

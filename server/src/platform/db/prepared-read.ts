@@ -1,20 +1,18 @@
-// A read on a pipelined connection. PostgreSQL describes the columns of a statement once for a connection, not
-// again with every answer: taking 30 descriptions apart cost more than the one row that they described. A
-// prepared statement whose columns have changed since fails by itself, so what was described stays true.
-// Extends the Query of `pg`, which takes no other class on a pipelined connection.
+// Reads on a pipelined connection. PostgreSQL describes the columns of a prepared statement once per connection, not
+// with every answer: parsing 30 descriptions costs more than the one row they describe. If the columns change, the
+// prepared statement fails, so a description stays true. Extends the Query class of `pg`, the only one that a
+// pipelined connection accepts; pg-internals.test.ts checks what this relies on.
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
-import { onceFor } from '../../kernel/async/once-for.ts';
-import { atEndOfTurn } from '../../kernel/async/turn.ts';
+import { atEndOfIteration } from '../../kernel/async/event-loop.ts';
+import type { WatchedConnection } from './connection-watch.ts';
 import { explainOutage } from './outage.ts';
-import type { Line } from './silence.ts';
 import type { Sql } from './sql.ts';
 
 type Row = Record<string, unknown>;
-type Settle<Value> = (value: Value) => void;
 
-/** What `pg` calls on a query, as far as a read answers differently. */
-interface QueryOfPg {
+/** The methods of a query that `pg` calls, as far as they are overridden here. */
+interface PgQuery {
   name: string;
   prepare(connection: pg.Connection): void;
 }
@@ -23,7 +21,37 @@ const Query = pg.Query as unknown as new (
   text: string,
   values: readonly unknown[],
   callback: (error: Error | null) => void,
-) => QueryOfPg;
+) => PgQuery;
+
+/** The named statements of one pipelined client. */
+export class PreparedReads {
+  readonly #client: pg.Client;
+  readonly #watched: WatchedConnection;
+  readonly #descriptions: Descriptions;
+
+  constructor(client: pg.Client, watched: WatchedConnection) {
+    this.#client = client;
+    this.#watched = watched;
+    this.#descriptions = {
+      shapes: new Map(),
+      silent: Object.create(client.connection, { describe: { value: () => undefined } }) as pg.Connection,
+    };
+  }
+
+  read(statement: Sql): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      gatherWrites(this.#client.connection.stream);
+      this.#watched.sent();
+      const done = (error: unknown, rows: Row[]) => {
+        this.#watched.answered();
+        if (error === null) resolve(rows);
+        else reject(explainOutage(error));
+      };
+      const query = new PreparedRead(statement, this.#descriptions, done);
+      this.#client.query(query as unknown as pg.Submittable);
+    });
+  }
+}
 
 interface Column {
   readonly name: string;
@@ -36,50 +64,48 @@ interface Shape {
   readonly empty: Row;
 }
 
-/** What is known of the statements that a connection has prepared. */
-interface Described {
+/** What one connection knows of the statements it has prepared. */
+interface Descriptions {
   readonly shapes: Map<string, Shape>;
-  /** The same connection, except that it asks for no description. */
-  readonly quiet: pg.Connection;
+  /** The same connection, except that it never asks for a description. */
+  readonly silent: pg.Connection;
 }
 
 const noShape: Shape = { columns: [], empty: {} };
 
 class PreparedRead extends Query {
-  readonly #found: Row[] = [];
+  readonly #rows: Row[] = [];
+  readonly #descriptions: Descriptions;
   #shape = noShape;
-  #described: Described | null = null;
   #failure: unknown = null;
 
-  constructor({ name, text, values }: Sql, line: Line, resolve: Settle<Row[]>, reject: Settle<unknown>) {
-    const callback = (error: Error | null) => {
-      line.answered();
-      const failure = error ?? this.#failure;
-      if (failure === null) resolve(this.#found);
-      else reject(explainOutage(failure));
-    };
-    // Text and values apart, because `pg` copies a configuration object descriptor by descriptor.
-    super(text, values, callback);
+  constructor(
+    { name, text, values }: Sql,
+    descriptions: Descriptions,
+    done: (error: unknown, rows: Row[]) => void,
+  ) {
+    // Text and values as separate arguments, because `pg` copies a configuration object property by property.
+    super(text, values, (error) => done(error ?? this.#failure, this.#rows));
     this.name = name;
+    this.#descriptions = descriptions;
   }
 
   override prepare(connection: pg.Connection): void {
-    this.#described = describedOn(connection);
-    const shape = this.#described.shapes.get(this.name);
+    const shape = this.#descriptions.shapes.get(this.name);
     if (shape) this.#shape = shape;
-    super.prepare(shape ? this.#described.quiet : connection);
+    super.prepare(shape ? this.#descriptions.silent : connection);
   }
 
   handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
-    this.#shape = shapeOf(fields);
-    this.#described?.shapes.set(this.name, this.#shape);
+    this.#shape = toShape(fields);
+    this.#descriptions.shapes.set(this.name, this.#shape);
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     try {
-      this.#found.push(rowOf(this.#shape, fields));
+      this.#rows.push(toRow(this.#shape, fields));
     } catch (error) {
-      // Thrown from here, it would reach the socket and every other query with it.
+      // If this were thrown, it would reach the socket and fail every other query on it.
       this.#failure ??= error;
     }
   }
@@ -87,14 +113,7 @@ class PreparedRead extends Query {
   handleCommandComplete(): void {}
 }
 
-const describedOn = onceFor(
-  (connection: pg.Connection): Described => ({
-    shapes: new Map(),
-    quiet: Object.create(connection, { describe: { value: () => undefined } }) as pg.Connection,
-  }),
-);
-
-const shapeOf = (fields: readonly pg.FieldDef[]): Shape => ({
+const toShape = (fields: readonly pg.FieldDef[]): Shape => ({
   columns: fields.map(({ name, dataTypeID }) => ({
     name,
     parse: pg.types.getTypeParser(dataTypeID, 'text'),
@@ -102,8 +121,8 @@ const shapeOf = (fields: readonly pg.FieldDef[]): Shape => ({
   empty: Object.fromEntries(fields.map(({ name }) => [name, null])),
 });
 
-/** Starts from a copy of `empty`, which costs half of what adding 30 fields one by one does. */
-function rowOf({ columns, empty }: Shape, texts: readonly (string | null)[]): Row {
+/** Starts from a copy of `empty`: half the cost of adding 30 fields one by one. */
+function toRow({ columns, empty }: Shape, texts: readonly (string | null)[]): Row {
   const row = { ...empty };
   columns.forEach(({ name, parse }, index) => {
     const text = texts[index] as string | null;
@@ -112,18 +131,9 @@ function rowOf({ columns, empty }: Shape, texts: readonly (string | null)[]): Ro
   return row;
 }
 
-/** Runs one named statement on a pipelined client. */
-export function readPrepared(client: pg.Client, line: Line, statement: Sql): Promise<Row[]> {
-  return new Promise((resolve, reject) => {
-    gatherWrites(client.connection.stream);
-    line.asked();
-    client.query(new PreparedRead(statement, line, resolve, reject) as unknown as pg.Submittable);
-  });
-}
-
-/** What one turn of the event loop asks of a connection leaves in one write. */
+/** All statements of one event loop iteration leave in one write. */
 function gatherWrites(stream: Duplex): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
-  atEndOfTurn(() => stream.uncork());
+  atEndOfIteration(() => stream.uncork());
 }

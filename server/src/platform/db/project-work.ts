@@ -1,26 +1,29 @@
 // Database work on behalf of one project that may hold a connection for long. Each project may hold a few connections
 // this way, so that one tenant cannot take them from all others.
-import { type Admission, createAdmission } from '../admission.ts';
-import { createTurnQueue, type TurnQueue } from '../turn-queue.ts';
-import type { Patience } from './pool.ts';
+import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
+import type { Workload } from './pool.ts';
 import type { Database, Transaction } from './postgres.ts';
 import type { Sql } from './sql.ts';
 
 /** The bounds on such work within one process. */
 export interface ProjectGates {
   /** Changes, which may wait for row locks. */
-  readonly changes: Admission;
+  readonly changes: FairSemaphore;
   /** Pages of lists, on the shared read connections. */
-  readonly lists: TurnQueue;
+  readonly lists: FairSemaphore;
   /** Filtered reads, which may scan all rows of a project. */
-  readonly searches: Admission;
+  readonly searches: FairSemaphore;
 }
 
 export const createProjectGates = (): ProjectGates => ({
-  changes: createAdmission('changes of the same project', { places: 20, placesOfOne: 8, waitMaxMs: 4_000 }),
+  changes: new FairSemaphore('changes of the same project', {
+    permits: 20,
+    permitsPerOwner: 8,
+    waitMaxMs: 4_000,
+  }),
   // Fewer would be fairer, but concurrent reads share a write to the socket: with 8, a list costs 8 % more.
-  lists: createTurnQueue('lists', { places: 24, waitMaxMs: 8_000 }),
-  searches: createAdmission('searches', { places: 8, placesOfOne: 3, waitMaxMs: 5_000 }),
+  lists: new FairSemaphore('lists', { permits: 24, waitMaxMs: 8_000 }),
+  searches: new FairSemaphore('searches', { permits: 8, permitsPerOwner: 3, waitMaxMs: 5_000 }),
 });
 
 interface Gated {
@@ -40,8 +43,8 @@ export const projectTransaction = <Result>(
   deps: Gated,
   projectId: string,
   work: (tx: Transaction) => Promise<Result>,
-  patience?: Patience,
-): Promise<Result> => mayWait(deps, projectId, () => deps.db.transaction(work, patience));
+  workload?: Workload,
+): Promise<Result> => mayWait(deps, projectId, () => deps.db.transaction(work, workload));
 
 /** One page of a list. Projects take turns: a client that requests many pages at once only delays its own. */
 export const readPage = <Row>(

@@ -1,7 +1,7 @@
 // What is set up and found out when a connection is opened, whatever it is used for: which server it has reached, as
 // which of its processes, and that the server takes writes.
 import type pg from 'pg';
-import { waitAtMost } from '../../kernel/async/time-limit.ts';
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import { TakesNoWrites } from './outage.ts';
 
 /** All in milliseconds. Together they keep every request below 15 s, however the database fails. */
@@ -76,7 +76,11 @@ export async function prepareSession(
 ): Promise<Session> {
   const text = `set datestyle = 'ISO, YMD'; ${settings}; ${describeSession}`;
   // One result for each statement, which the types of `pg` do not know.
-  const results = (await answeredWithin(connectMs, client.query(text))) as unknown as pg.QueryResult[];
+  const results = (await withTimeout(
+    connectMs,
+    client.query(text),
+    refuseSilence,
+  )) as unknown as pg.QueryResult[];
   const described = results.at(-1)?.rows[0] as DescribedSession | undefined;
   if (!described) throw new Error('the connection has no session on the server');
   if (described.standby)
@@ -86,16 +90,8 @@ export async function prepareSession(
   return { pid: described.pid, startedAt: described.started_at, server: described.server };
 }
 
-async function answeredWithin<Result>(milliseconds: number, asked: Promise<Result>): Promise<Result> {
-  let answer: { readonly result: Result } | null = null;
-  const noted = asked.then((result) => {
-    answer = { result };
-  });
-  // Whoever waited may have gone by the time that it fails.
-  noted.catch(() => undefined);
-  await waitAtMost(milliseconds, noted);
-  if (!answer) throw new Error('timeout of a new connection: the server does not answer');
-  return (answer as { readonly result: Result }).result;
+function refuseSilence(): never {
+  throw new Error('timeout of a new connection: the server does not answer');
 }
 
 /** Which server new connections reach. Those to any other are not used any more. */

@@ -19,7 +19,7 @@ export interface Limiter {
   reset(key: string): Promise<void>;
 }
 
-export const verdictOf = (count: number, resetAtMs: number, policy: Policy): Verdict => ({
+export const toVerdict = (count: number, resetAtMs: number, policy: Policy): Verdict => ({
   allowed: count <= policy.max,
   remaining: Math.max(0, policy.max - count),
   resetAtMs,

@@ -1,7 +1,7 @@
 // Limits within one process. Windows that have ended are dropped as new ones come, and their number is bounded
 // for each kind of key: a stranger who invents keys can neither fill the memory nor push out those of another kind.
 import type { Clock } from '../../kernel/clock.ts';
-import { type Limiter, verdictOf } from './limiter.ts';
+import { type Limiter, toVerdict } from './limiter.ts';
 
 interface Window {
   count: number;
@@ -36,7 +36,7 @@ export function memoryLimiter(clock: Clock): Limiter {
         windows.set(key, window);
       }
       window.count += 1;
-      return verdictOf(window.count, window.resetAtMs, policy);
+      return toVerdict(window.count, window.resetAtMs, policy);
     },
     async reset(key) {
       windowsLike(key).delete(key);

@@ -3,7 +3,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../log.ts';
 import type { RedisClient } from '../redis.ts';
-import { type Limiter, verdictOf } from './limiter.ts';
+import { type Limiter, toVerdict } from './limiter.ts';
 
 /** Counts and starts the window in one step; a counter without an expiry would lock a caller out for good. */
 const consumeScript = `
@@ -39,7 +39,7 @@ export function redisLimiter(
           number,
         ];
         note(false);
-        return verdictOf(count, clock() + leftMs, policy);
+        return toVerdict(count, clock() + leftMs, policy);
       } catch (error) {
         note(true, error);
         return fallback.consume(key, policy);

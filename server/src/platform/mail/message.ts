@@ -2,7 +2,7 @@
 import type { SendMailOptions } from 'nodemailer';
 import type { Mail } from './mailer.ts';
 
-export const messageOf = (from: string, mail: Mail): SendMailOptions => ({
+export const toMessage = (from: string, mail: Mail): SendMailOptions => ({
   from,
   // As an object: a list of recipients cannot be smuggled into one address.
   to: { name: '', address: mail.to },

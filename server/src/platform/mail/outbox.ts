@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import type { Logger } from '../log.ts';
 import type { Mailer } from './mailer.ts';
-import { messageOf } from './message.ts';
+import { toMessage } from './message.ts';
 
 export function createOutbox(folder: string, from: string, log: Logger): Mailer {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(mail) {
       const { message } = await composer.sendMail({
-        ...messageOf(from, mail),
+        ...toMessage(from, mail),
         text: readablePart('text/plain', mail.text),
         html: readablePart('text/html', mail.html),
       });

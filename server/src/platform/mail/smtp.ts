@@ -1,7 +1,7 @@
 // Hands mails to a mail server. Every wait has an end: a server that hangs is tried again later.
 import { createTransport } from 'nodemailer';
 import type { Mailer } from './mailer.ts';
-import { messageOf } from './message.ts';
+import { toMessage } from './message.ts';
 
 const connectMs = 10_000;
 const idleMs = 20_000;
@@ -16,7 +16,7 @@ export function createSmtpMailer(url: string, from: string): Mailer {
   });
   return {
     async send(mail) {
-      await transport.sendMail(messageOf(from, mail));
+      await transport.sendMail(toMessage(from, mail));
     },
   };
 }

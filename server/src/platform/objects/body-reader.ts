@@ -1,91 +1,99 @@
-// Reads a body in pieces of a wanted size, as both stores need it. It holds no more than one piece, and
-// it passes on the body's own errors and the caller's abort unchanged, so that neither looks like an outage.
+// Reads a body in pieces of a given size, for both stores. Holds at most one piece. The body's own errors and the
+// caller's abort pass unchanged, so that neither looks like an outage.
 import type { Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 
 export interface BodyReader {
-  /** At most `bytesMax` bytes as they came, fewer only at the end of the body. */
+  /** The next `bytesMax` bytes in the pieces they came in; fewer only at the end of the body. */
   gather(bytesMax: number): Promise<Buffer[]>;
-  /** Copies into `target` and feeds `hash` on the way; resolves to what was filled, all of it but at the body's end. */
+  /** Fills `target` and updates `hash`; resolves to the filled part, which is shorter only at the end of the body. */
   fill(target: Buffer, hash: Hash): Promise<Buffer>;
   /** True once the body is known to hold nothing more. */
   readonly ended: boolean;
-  /** Destroys the body where it has not ended. Must be called exactly once, on every path. */
+  /** Destroys the body if it has not ended. Must be called exactly once, on every path. */
   close(): void;
 }
 
-export function createBodyReader(body: Readable, signal?: AbortSignal): BodyReader {
-  const chunks: AsyncIterator<unknown> = body[Symbol.asyncIterator]();
-  let left: Buffer | undefined;
-  let ended = false;
-  // A read that waits for a silent client is woken by destroying what it waits for.
-  const onAbort = () => body.destroy(new Error('aborted'));
-  signal?.addEventListener('abort', onAbort, { once: true });
+export const createBodyReader = (body: Readable, signal?: AbortSignal): BodyReader =>
+  new StreamReader(body, signal);
 
-  async function next(): Promise<Buffer | null> {
-    signal?.throwIfAborted();
-    if (left) {
-      const chunk = left;
-      left = undefined;
-      return chunk;
-    }
-    try {
-      const step = await chunks.next();
-      signal?.throwIfAborted();
-      if (step.done) {
-        ended = true;
-        return null;
-      }
-      return toBuffer(step.value);
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw error;
-    }
+class StreamReader implements BodyReader {
+  readonly #body: Readable;
+  readonly #signal: AbortSignal | undefined;
+  readonly #chunks: AsyncIterator<unknown>;
+  #left: Buffer | undefined;
+  #ended = false;
+
+  constructor(body: Readable, signal?: AbortSignal) {
+    this.#body = body;
+    this.#signal = signal;
+    this.#chunks = body[Symbol.asyncIterator]();
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** The next chunk, cut to `bytesMax`; what was cut off comes next. */
-  async function nextWithin(bytesMax: number): Promise<Buffer | null> {
-    const chunk = await next();
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  async gather(bytesMax: number): Promise<Buffer[]> {
+    const gathered: Buffer[] = [];
+    for (let room = bytesMax; room > 0 && !this.#ended; ) {
+      const chunk = await this.#nextWithin(room);
+      if (!chunk) break;
+      gathered.push(chunk);
+      room -= chunk.length;
+    }
+    return gathered;
+  }
+
+  async fill(target: Buffer, hash: Hash): Promise<Buffer> {
+    let at = 0;
+    while (at < target.length && !this.#ended) {
+      const chunk = await this.#nextWithin(target.length - at);
+      if (!chunk) break;
+      hash.update(chunk);
+      at += chunk.copy(target, at);
+    }
+    return target.subarray(0, at);
+  }
+
+  close(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#ended) return;
+    // After this there is no listener for an error that the body still emits.
+    this.#body.on('error', () => undefined);
+    this.#body.destroy();
+  }
+
+  /** Destroying the body wakes a read that waits for a silent client. */
+  readonly #onAbort = (): void => void this.#body.destroy(new Error('aborted'));
+
+  /** The next chunk, cut to `bytesMax`; the rest comes next. */
+  async #nextWithin(bytesMax: number): Promise<Buffer | null> {
+    const chunk = await this.#next();
     if (!chunk || chunk.length <= bytesMax) return chunk;
-    left = chunk.subarray(bytesMax);
+    this.#left = chunk.subarray(bytesMax);
     return chunk.subarray(0, bytesMax);
   }
 
-  return {
-    get ended() {
-      return ended;
-    },
-
-    async gather(bytesMax) {
-      const gathered: Buffer[] = [];
-      for (let room = bytesMax; room > 0 && !ended; ) {
-        const chunk = await nextWithin(room);
-        if (!chunk) break;
-        gathered.push(chunk);
-        room -= chunk.length;
-      }
-      return gathered;
-    },
-
-    async fill(target, hash) {
-      let at = 0;
-      while (at < target.length && !ended) {
-        const chunk = await nextWithin(target.length - at);
-        if (!chunk) break;
-        hash.update(chunk);
-        at += chunk.copy(target, at);
-      }
-      return target.subarray(0, at);
-    },
-
-    close() {
-      signal?.removeEventListener('abort', onAbort);
-      if (ended) return;
-      // The reader is leaving: an error that the body has still to tell has no listener any more.
-      body.on('error', () => undefined);
-      body.destroy();
-    },
-  };
+  async #next(): Promise<Buffer | null> {
+    this.#signal?.throwIfAborted();
+    if (this.#left) {
+      const chunk = this.#left;
+      this.#left = undefined;
+      return chunk;
+    }
+    try {
+      const step = await this.#chunks.next();
+      this.#signal?.throwIfAborted();
+      if (!step.done) return toBuffer(step.value);
+      this.#ended = true;
+      return null;
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      throw error;
+    }
+  }
 }
 
 function toBuffer(chunk: unknown): Buffer {

@@ -1,4 +1,4 @@
-// A store that says how long its operations take. A stream counts until it begins, not until it has been read.
+// Measures the operations of an object store. A read is measured until its stream starts, not until it ends.
 import { type Histogram, latencyBounds, type Metrics, type Observations } from '../metrics.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -10,13 +10,19 @@ export function measuredStore(store: ObjectStore, metrics: Metrics): ObjectStore
   );
   const timed = timer(histogram);
   return {
-    ...store,
+    kind: store.kind,
+    separatesPublic: store.separatesPublic,
     put: (...args) => timed('put', store.put(...args)),
     get: (...args) => timed('get', store.get(...args)),
     head: (...args) => timed('head', store.head(...args)),
     delete: (...args) => timed('delete', store.delete(...args)),
     deleteMany: (...args) => timed('delete_many', store.deleteMany(...args)),
     copy: (...args) => timed('copy', store.copy(...args)),
+    downloadUrl: (...args) => store.downloadUrl(...args),
+    list: (...args) => store.list(...args),
+    sweepUnfinished: (...args) => store.sweepUnfinished(...args),
+    check: () => store.check(),
+    close: () => store.close(),
   };
 }
 
@@ -24,7 +30,7 @@ type Operation = 'put' | 'get' | 'head' | 'delete' | 'delete_many' | 'copy';
 
 const timer = (histogram: Histogram) => {
   const series = new Map<string, Observations>();
-  const seriesOf = (operation: Operation, outcome: 'ok' | 'error'): Observations => {
+  const findSeries = (operation: Operation, outcome: 'ok' | 'error'): Observations => {
     const name = `${operation} ${outcome}`;
     let found = series.get(name);
     if (!found) {
@@ -41,7 +47,7 @@ const timer = (histogram: Histogram) => {
       outcome = 'ok';
       return result;
     } finally {
-      seriesOf(operation, outcome).observe((performance.now() - startedAt) / 1000);
+      findSeries(operation, outcome).observe((performance.now() - startedAt) / 1000);
     }
   };
 };

@@ -1,6 +1,6 @@
-// The port to where bytes live. Two zones keep private and public objects apart; a key means the same
-// object on either. Adapters: disk.ts (embedded default) and s3.ts. Every failure of the store itself is
-// thrown as STORAGE_UNAVAILABLE; the caller's own abort is rethrown as it is.
+// The port to the object store. Two zones keep private and public objects apart; a key means the same object in both.
+// Adapters: disk/disk-store.ts (the default) and s3/s3-store.ts. A failure of the store is thrown as
+// STORAGE_UNAVAILABLE; the caller's own abort is rethrown unchanged.
 import type { Readable } from 'node:stream';
 
 export type Zone = 'private' | 'public';
@@ -22,6 +22,13 @@ export interface DownloadUrlOptions extends ObjectMeta {
   readonly expiresInSeconds: number;
   /** Absolute origin of this service, for adapters whose URLs it serves itself. */
   readonly origin: string;
+}
+
+/** Inclusive at both ends. */
+export interface ObjectRange {
+  readonly start: number;
+  readonly end: number;
+  readonly etag?: string;
 }
 
 export interface ObjectStore {
@@ -47,12 +54,7 @@ export interface ObjectStore {
    * inclusive at both ends, and as much of it is read as exists. The stream must be read or destroyed. A store that
    * fails half way ends it with an outage.
    */
-  get(
-    zone: Zone,
-    key: string,
-    range?: { start: number; end: number; etag?: string },
-    signal?: AbortSignal,
-  ): Promise<Readable>;
+  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<Readable>;
   /** Null when there is none. The disk store does not keep the type and disposition: it gives harmless ones. */
   head(zone: Zone, key: string): Promise<ObjectInfo | null>;
   /** Succeeds also when there is none. */

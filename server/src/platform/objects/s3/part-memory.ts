@@ -1,6 +1,6 @@
 // The memory that streamed uploads share, in slabs, so that it is bounded by configuration and not by how many
 // clients send at once. Whoever waits too long for some is refused, never left hanging.
-import { createAdmission } from '../../admission.ts';
+import { FairSemaphore } from '../../concurrency/fair-semaphore.ts';
 
 export interface LentMemory {
   readonly slabs: readonly Buffer[];
@@ -27,16 +27,16 @@ const idleShare = 1 / 8;
 const shareOfOne = 0.75;
 
 export function createPartMemory({ slabBytes, bytesMax, ...waits }: PartMemoryOptions): PartMemory {
-  const places = Math.floor(bytesMax / slabBytes);
-  const placesOfOne = Math.ceil(places * shareOfOne);
-  const idleMax = Math.ceil(places * idleShare);
-  const admission = createAdmission('uploads', { places, placesOfOne, ...waits });
+  const permits = Math.floor(bytesMax / slabBytes);
+  const permitsPerOwner = Math.ceil(permits * shareOfOne);
+  const idleMax = Math.ceil(permits * idleShare);
+  const semaphore = new FairSemaphore('uploads', { permits, permitsPerOwner, ...waits });
   const idle: Buffer[] = [];
   let lent = 0;
   return {
     async take(owner, bytes, signal) {
       const count = Math.ceil(bytes / slabBytes);
-      const leave = await admission.enter(owner, signal, count);
+      const release = await semaphore.acquire(owner, signal, count);
       lent += count;
       const slabs = Array.from({ length: count }, () => idle.pop() ?? Buffer.allocUnsafeSlow(slabBytes));
       return {
@@ -45,7 +45,7 @@ export function createPartMemory({ slabBytes, bytesMax, ...waits }: PartMemoryOp
           lent -= count;
           idle.push(...slabs);
           idle.length = Math.min(idle.length, Math.max(idleMax, lent));
-          leave();
+          release();
         },
       };
     },

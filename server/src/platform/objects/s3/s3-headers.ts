@@ -1,7 +1,7 @@
 // What the headers of a stored object say, in both directions.
-import { isInert, readMediaType, unknownMediaType } from '../../../kernel/media/media-type.ts';
+import { isInert, parseMediaType, unknownMediaType } from '../../../kernel/media/media-type.ts';
 import type { ObjectInfo, ObjectMeta } from '../object-store.ts';
-import { headerOf, type S3Headers } from './s3-client.ts';
+import { headerOf, type S3Headers } from './s3-fault.ts';
 
 // Values come from names and types that clients chose, encoded by the caller; anything else is a bug.
 export function headersOf(meta: ObjectMeta): Record<string, string> {
@@ -16,7 +16,7 @@ export function headersOf(meta: ObjectMeta): Record<string, string> {
 }
 
 /** Whatever a browser could run is kept and delivered as plain bytes, since no store can be asked for `nosniff`. */
-export const isActive = (type: string): boolean => !isInert(type) && !isInert(readMediaType(type));
+export const isActive = (type: string): boolean => !isInert(type) && !isInert(parseMediaType(type));
 
 const asAttachment = (disposition: string): string => disposition.replace(/^inline\b/i, 'attachment');
 
@@ -35,7 +35,7 @@ export function bytesIn(headers: S3Headers): number {
   return Number(headerOf(headers, 'content-length') ?? NaN);
 }
 
-export function infoOf(headers: S3Headers): ObjectInfo {
+export function toObjectInfo(headers: S3Headers): ObjectInfo {
   return {
     bytes: bytesIn(headers),
     etag: etagIn(headers) ?? '""',

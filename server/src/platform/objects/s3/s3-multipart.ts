@@ -1,11 +1,11 @@
-// Multipart uploads to S3: begun, filled, completed and verified, or ended when anything fails. One part is
-// in flight at a time, and none is kept but the one in the caller's memory.
+// Multipart uploads to S3. One part is in flight at a time, and only that one is in memory.
 import { randomUUID } from 'node:crypto';
 import { lengthOf } from '../../../kernel/bytes.ts';
 import { encodePath } from '../../../kernel/crypto/sigv4.ts';
 import { outage } from '../../../kernel/error.ts';
 import type { ObjectInfo, ObjectMeta } from '../object-store.ts';
-import { headerOf, isAbsent, type S3Client, S3Fault } from './s3-client.ts';
+import type { S3Client } from './s3-client.ts';
+import { headerOf, isAbsent, S3Fault } from './s3-fault.ts';
 import { bytesIn, etagIn, headersOf } from './s3-headers.ts';
 import { partsMax } from './s3-limits.ts';
 import {
@@ -39,120 +39,40 @@ export interface Upload {
   readonly bucket: string;
   readonly key: string;
   readonly id: string;
-  /** Stored with the object, so that it can be told from any other that had the same key. */
+  /** Stored with the object, to tell it from another object under the same key. */
   readonly mark: string;
-}
-
-/** One that is being filled. Whoever began it completes or abandons it. */
-export interface OpenUpload {
-  putPart(body: readonly Buffer[], digest: Buffer): Promise<void>;
-  copyPart(source: Address, from: number, bytes: number): Promise<void>;
-  /** Resolves when the object is there, with all its bytes. */
-  complete(): Promise<void>;
-  /** Best effort: what is left of it is ended later. */
-  abandon(): Promise<void>;
-}
-
-export interface Multipart {
-  begin(at: Address, meta: ObjectMeta, signal?: AbortSignal): Promise<OpenUpload>;
-  copyParts(source: Address, target: Address, info: ObjectInfo): Promise<void>;
-  list(bucket: string): AsyncIterable<{ upload: Upload; initiatedAt: Date }>;
-  /** False where it was gone already. */
-  end(upload: Upload): Promise<boolean>;
 }
 
 const markHeader = 'x-amz-meta-pakhus-upload';
 
-export function createMultipart(client: S3Client, limits: MultipartLimits): Multipart {
-  const { thinkTimeoutMs, abortTimeoutMs, copyPartBytes } = limits;
+export class Multipart {
+  readonly #client: S3Client;
+  readonly #limits: MultipartLimits;
 
-  async function begin(at: Address, meta: ObjectMeta, signal?: AbortSignal): Promise<OpenUpload> {
+  constructor(client: S3Client, limits: MultipartLimits) {
+    this.#client = client;
+    this.#limits = limits;
+  }
+
+  async begin(at: Address, meta: ObjectMeta, signal?: AbortSignal): Promise<OpenUpload> {
     const mark = randomUUID();
     const headers = { ...headersOf(meta), [markHeader]: mark };
     const query = [['uploads', '']] as const;
-    const reply = await client.send({ method: 'POST', ...at, query, headers, signal, isAnswer: isBegun });
-    const upload: Upload = { ...at, id: textOf(reply.text, 'UploadId') ?? '', mark };
-    const parts: Part[] = [];
-    let bytes = 0;
-    return {
-      async putPart(body, digest) {
-        parts.push(await putPart(upload, parts.length + 1, body, digest, signal));
-        bytes += lengthOf(body);
-      },
-      async copyPart(source, from, length) {
-        const range = `bytes=${from}-${from + length - 1}`;
-        parts.push(await copyPart(upload, parts.length + 1, source, range));
-        bytes += length;
-      },
-      complete: () => complete(upload, parts, bytes, signal),
-      abandon: () => abandon(upload),
-    };
-  }
-
-  async function putPart(
-    upload: Upload,
-    number: number,
-    body: readonly Buffer[],
-    digest: Buffer,
-    signal?: AbortSignal,
-  ): Promise<Part> {
-    if (number > partsMax) throw new Error(`An object takes at most ${partsMax} parts`);
-    const reply = await client.send({
-      method: 'PUT',
-      bucket: upload.bucket,
-      key: upload.key,
-      query: partQuery(upload, number),
-      headers: { 'content-md5': digest.toString('base64') },
-      body,
+    const reply = await this.#client.send({
+      method: 'POST',
+      ...at,
+      query,
+      headers,
       signal,
-      isAnswer: isStored,
+      isAnswer: isBegun,
     });
-    return { number, etag: etagIn(reply.headers) ?? '' };
+    const upload: Upload = { ...at, id: textOf(reply.text, 'UploadId') ?? '', mark };
+    return new OpenUpload(this.#client, this.#limits, upload, signal);
   }
 
-  async function complete(
-    upload: Upload,
-    parts: readonly Part[],
-    bytes: number,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    const { bucket, key } = upload;
-    let acknowledged = true;
-    try {
-      await client.send({
-        method: 'POST',
-        bucket,
-        key,
-        query: [['uploadId', upload.id]],
-        headers: { 'content-type': 'application/xml' },
-        body: [Buffer.from(completionOf(parts))],
-        isAnswer: isCompleted,
-        thinkTimeoutMs,
-        signal,
-      });
-    } catch (error) {
-      // A lost reply makes the next try find the upload gone: then only the object itself can tell.
-      if (!(error instanceof S3Fault && error.code === 'NoSuchUpload')) throw error;
-      acknowledged = false;
-    }
-    const { headers } = await client.send({ method: 'HEAD', bucket, key, signal, isAnswer: isObject });
-    const isOurs = headerOf(headers, markHeader) === upload.mark;
-    // Another put may have overwritten what was acknowledged; that is a success of both.
-    if (!isOurs && acknowledged) return;
-    if (!isOurs || bytesIn(headers) !== bytes)
-      throw outage('storage', 'The object store completed an upload that is not there whole');
-  }
-
-  /** Best effort, within its own limit and not the caller's: the caller's signal may be why we are here. */
-  async function abandon({ bucket, key, id }: Upload): Promise<void> {
-    const signal = AbortSignal.timeout(abortTimeoutMs);
-    await client
-      .send({ method: 'DELETE', bucket, key, query: [['uploadId', id]], signal, isAnswer: isDeleted })
-      .catch(() => undefined);
-  }
-
-  async function copyParts(source: Address, target: Address, info: ObjectInfo): Promise<void> {
-    const upload = await begin(target, info);
+  async copyParts(source: Address, target: Address, info: ObjectInfo): Promise<void> {
+    const { copyPartBytes } = this.#limits;
+    const upload = await this.begin(target, info);
     try {
       for (let from = 0; from < info.bytes; from += copyPartBytes)
         await upload.copyPart(source, from, Math.min(copyPartBytes, info.bytes - from));
@@ -163,23 +83,10 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
     }
   }
 
-  async function copyPart(upload: Upload, number: number, source: Address, range: string): Promise<Part> {
-    const reply = await client.send({
-      method: 'PUT',
-      bucket: upload.bucket,
-      key: upload.key,
-      query: partQuery(upload, number),
-      headers: { 'x-amz-copy-source': copySource(source), 'x-amz-copy-source-range': range },
-      isAnswer: isPartCopied,
-      thinkTimeoutMs,
-    });
-    return { number, etag: textOf(reply.text, 'ETag') ?? '' };
-  }
-
-  async function* list(bucket: string): AsyncGenerator<{ upload: Upload; initiatedAt: Date }> {
+  async *list(bucket: string): AsyncGenerator<{ upload: Upload; initiatedAt: Date }> {
     for (let after: [string, string][] = [], more = true; more; ) {
       const query: [string, string][] = [['uploads', ''], ['encoding-type', 'url'], ...after];
-      const { text } = await client.send({ method: 'GET', bucket, query, isAnswer: isUploadList });
+      const { text } = await this.#client.send({ method: 'GET', bucket, query, isAnswer: isUploadList });
       for (const block of blocksOf(text, 'Upload')) {
         const key = decodeListedKey(textOf(block, 'Key') ?? '');
         const id = textOf(block, 'UploadId') ?? '';
@@ -196,37 +103,129 @@ export function createMultipart(client: S3Client, limits: MultipartLimits): Mult
     }
   }
 
-  async function end({ bucket, key, id }: Upload): Promise<boolean> {
+  /** False if it was gone already. */
+  async end({ bucket, key, id }: Upload): Promise<boolean> {
+    const query = [['uploadId', id]] as const;
     try {
-      await client.send({
-        method: 'DELETE',
-        bucket,
-        key,
-        query: [['uploadId', id]],
-        isAnswer: isDeleted,
-      });
+      await this.#client.send({ method: 'DELETE', bucket, key, query, isAnswer: isDeleted });
       return true;
     } catch (error) {
       if (isAbsent(error)) return false;
       throw error;
     }
   }
-
-  return { begin, copyParts, list, end };
 }
 
-function completionOf(parts: readonly Part[]): string {
+/** An upload that is being filled. The caller of `begin` must complete or abandon it. */
+export class OpenUpload {
+  readonly #client: S3Client;
+  readonly #limits: MultipartLimits;
+  readonly #upload: Upload;
+  readonly #signal: AbortSignal | undefined;
+  readonly #parts: Part[] = [];
+  #bytes = 0;
+
+  constructor(client: S3Client, limits: MultipartLimits, upload: Upload, signal?: AbortSignal) {
+    this.#client = client;
+    this.#limits = limits;
+    this.#upload = upload;
+    this.#signal = signal;
+  }
+
+  async putPart(body: readonly Buffer[], digest: Buffer): Promise<void> {
+    const { bucket, key } = this.#upload;
+    const { headers } = await this.#client.send({
+      method: 'PUT',
+      bucket,
+      key,
+      query: this.#nextPartQuery(),
+      headers: { 'content-md5': digest.toString('base64') },
+      body,
+      signal: this.#signal,
+      isAnswer: isStored,
+    });
+    this.#addPart(etagIn(headers), lengthOf(body));
+  }
+
+  async copyPart(source: Address, from: number, bytes: number): Promise<void> {
+    const { bucket, key } = this.#upload;
+    const range = `bytes=${from}-${from + bytes - 1}`;
+    const { text } = await this.#client.send({
+      method: 'PUT',
+      bucket,
+      key,
+      query: this.#nextPartQuery(),
+      headers: { 'x-amz-copy-source': copySource(source), 'x-amz-copy-source-range': range },
+      isAnswer: isPartCopied,
+      thinkTimeoutMs: this.#limits.thinkTimeoutMs,
+    });
+    this.#addPart(textOf(text, 'ETag'), bytes);
+  }
+
+  /** Resolves when the object is there, with all its bytes. */
+  async complete(): Promise<void> {
+    const { bucket, key, mark } = this.#upload;
+    const isAcknowledged = await this.#sendCompletion();
+    const call = { method: 'HEAD', bucket, key, signal: this.#signal, isAnswer: isObject } as const;
+    const { headers } = await this.#client.send(call);
+    const isOurs = headerOf(headers, markHeader) === mark;
+    // Another put may have overwritten the object after the acknowledgement: both have succeeded.
+    if (!isOurs && isAcknowledged) return;
+    if (!isOurs || bytesIn(headers) !== this.#bytes)
+      throw outage('storage', 'The object store completed an upload that is not there whole');
+  }
+
+  /** Best effort, with its own timeout: the caller's signal may be the reason for abandoning. The sweep does the rest. */
+  async abandon(): Promise<void> {
+    const { bucket, key, id } = this.#upload;
+    const signal = AbortSignal.timeout(this.#limits.abortTimeoutMs);
+    await this.#client
+      .send({ method: 'DELETE', bucket, key, query: [['uploadId', id]], signal, isAnswer: isDeleted })
+      .catch(() => undefined);
+  }
+
+  /** False if the store no longer knows the upload: the reply may have been lost, so only the object itself can tell. */
+  async #sendCompletion(): Promise<boolean> {
+    const { bucket, key, id } = this.#upload;
+    try {
+      await this.#client.send({
+        method: 'POST',
+        bucket,
+        key,
+        query: [['uploadId', id]],
+        headers: { 'content-type': 'application/xml' },
+        body: [Buffer.from(buildCompletion(this.#parts))],
+        isAnswer: isCompleted,
+        thinkTimeoutMs: this.#limits.thinkTimeoutMs,
+        signal: this.#signal,
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof S3Fault && error.code === 'NoSuchUpload') return false;
+      throw error;
+    }
+  }
+
+  #nextPartQuery(): [string, string][] {
+    const number = this.#parts.length + 1;
+    if (number > partsMax) throw new Error(`An object takes at most ${partsMax} parts`);
+    return [
+      ['partNumber', String(number)],
+      ['uploadId', this.#upload.id],
+    ];
+  }
+
+  #addPart(etag: string | undefined, bytes: number): void {
+    this.#parts.push({ number: this.#parts.length + 1, etag: etag ?? '' });
+    this.#bytes += bytes;
+  }
+}
+
+function buildCompletion(parts: readonly Part[]): string {
   const list = parts.map(
     ({ number, etag }) => `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
   );
   return `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`;
-}
-
-function partQuery(upload: Upload, number: number): [string, string][] {
-  return [
-    ['partNumber', String(number)],
-    ['uploadId', upload.id],
-  ];
 }
 
 export function copySource({ bucket, key }: Address): string {

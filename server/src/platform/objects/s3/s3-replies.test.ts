@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { S3Reply } from './s3-client.ts';
+import type { S3Reply } from './s3-fault.ts';
 import {
   isBegun,
   isBucket,

@@ -1,6 +1,6 @@
 // What S3 answers to each operation when it has done it. A 2xx by itself proves nothing: a proxy in front of the
 // store may send its maintenance page with one, and an object that was never stored must not count as stored.
-import { isPage, type S3Reply } from './s3-client.ts';
+import { isPage, type S3Reply } from './s3-fault.ts';
 import { bytesIn, etagIn } from './s3-headers.ts';
 import { isDocument, textOf } from './s3-xml.ts';
 

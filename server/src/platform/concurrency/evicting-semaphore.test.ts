@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createFairShare, type FairShareOptions, type Held, type Sender, victimFor } from './fair-share.ts';
+import { EvictingSemaphore, type EvictingSemaphoreOptions } from './evicting-semaphore.ts';
+import { type Held, type Sender, victimFor } from './eviction.ts';
 
-const options: FairShareOptions = {
+const options: EvictingSemaphoreOptions = {
   units: 4,
   unitsOfProject: 4,
   unitsOfSubject: 4,
@@ -72,11 +73,11 @@ describe('fair share', () => {
   });
 
   /** Enters and notes who got in, in order. Whoever still waits when the test is over gives up. */
-  function crowd(more: Partial<FairShareOptions> = {}) {
-    const share = createFairShare('things', { ...options, ...more });
+  function crowd(more: Partial<EvictingSemaphoreOptions> = {}) {
+    const share = new EvictingSemaphore('things', { ...options, ...more });
     const inside: string[] = [];
     const enter = async (project: string, subject: string, client = sender(Number.POSITIVE_INFINITY)) => {
-      const leave = await share.enter(at(project, subject), 1, client, over.signal);
+      const leave = await share.acquire(at(project, subject), 1, client, over.signal);
       inside.push(subject);
       client.leave = leave;
       return client;
@@ -153,10 +154,10 @@ describe('fair share', () => {
     const { share, enter } = crowd({ units: 1, waitMaxMs: 20 });
     const only = await enter('a', 'a');
     const abort = new AbortController();
-    const gone = share.enter(at('a', 'a'), 1, null, abort.signal);
+    const gone = share.acquire(at('a', 'a'), 1, null, abort.signal);
     abort.abort(new Error('hung up'));
     await expect(gone).rejects.toThrow('hung up');
-    await expect(share.enter(at('a', 'a'), 1, null)).rejects.toMatchObject({ status: 503 });
+    await expect(share.acquire(at('a', 'a'), 1, null)).rejects.toMatchObject({ status: 503 });
     only.leave();
     only.leave();
     expect(share.used).toBe(0);
@@ -165,10 +166,10 @@ describe('fair share', () => {
 
   it('lets in at once only into the first half, and past nobody', async () => {
     const { share, enter } = crowd();
-    expect(share.enterIfEasy(at('a', 'a'), 3, null)).toBeNull();
-    const leave = share.enterIfEasy(at('a', 'a'), 2, null);
+    expect(share.acquireIfEasy(at('a', 'a'), 3, null)).toBeNull();
+    const leave = share.acquireIfEasy(at('a', 'a'), 2, null);
     expect(leave).not.toBeNull();
-    expect(share.enterIfEasy(at('b', 'b'), 1, null)).toBeNull();
+    expect(share.acquireIfEasy(at('b', 'b'), 1, null)).toBeNull();
     await Promise.all([enter('c', 'c'), enter('c', 'c')]);
     leave?.();
     expect(share.used).toBe(2);
@@ -181,7 +182,7 @@ describe('fair share', () => {
         enter(name, name, sender(pace)),
       ),
     );
-    for (let n = 0; n < 5; n += 1) share.relieve();
+    for (let n = 0; n < 5; n += 1) share.evictSlow();
     expect(clients.map(({ ended }) => ended)).toEqual([false, false, true, true]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ClaimRequest, createInFlight } from './in-flight.ts';
+import { type ClaimRequest, createInFlight } from './bytes-in-flight.ts';
 
 const settled = () => new Promise(setImmediate);
 

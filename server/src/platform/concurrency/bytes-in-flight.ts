@@ -1,7 +1,7 @@
 // Bytes that are on their way into the store, by user and by space. Together they never exceed the room that is left:
 // an upload that would not fit beside the others waits until one of them ends, and is decided on fresh figures then.
-import { outage } from '../kernel/error.ts';
-import { type Admission, createAdmission } from './admission.ts';
+import { outage } from '../../kernel/error.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 
 /** What is left of the limits, by what has been committed; Infinity where there is no limit. */
 export interface Room {
@@ -39,7 +39,7 @@ interface UserState {
   bytes: number;
   readonly bytesOfSpaces: Map<string, number>;
   /** One claim at a time is decided; spaces take turns. */
-  readonly turn: Admission;
+  readonly turn: FairSemaphore;
   /** How many claims have been released. */
   released: number;
   /** Of the claim whose turn it is, while it waits for another to be released. */
@@ -54,7 +54,7 @@ export function createInFlight(waitMaxMs: number): InFlight {
   const stateOf = (userId: string): UserState => {
     let state = users.get(userId);
     if (!state) {
-      const turn = createAdmission(what, { places: 1, waitMaxMs });
+      const turn = new FairSemaphore(what, { permits: 1, waitMaxMs });
       state = { bytes: 0, bytesOfSpaces: new Map(), turn, released: 0, onRelease: null, claims: 0 };
       users.set(userId, state);
     }
@@ -71,7 +71,7 @@ export function createInFlight(waitMaxMs: number): InFlight {
       const state = stateOf(userId);
       state.claims += 1;
       try {
-        const leaveTurn = await state.turn.enter(spaceId ?? userId, signal);
+        const leaveTurn = await state.turn.acquire(spaceId ?? userId, signal);
         try {
           const { room, bytes } = await fittingClaim(state, request, waitMaxMs);
           add(state, spaceId, bytes);

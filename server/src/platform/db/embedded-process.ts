@@ -9,7 +9,7 @@ import { join } from 'node:path';
 // Darwin's nobody is -2. The uid must be in passwd, PostgreSQL looks its name up.
 const nobody = process.platform === 'darwin' ? -2 : 65_534;
 
-export interface Runner {
+export interface RunAs {
   readonly name: 'same user' | 'user namespace' | 'nobody';
   /** What stands before each command. */
   readonly prefix: readonly string[];
@@ -28,7 +28,7 @@ export interface Runner {
  * For root a user namespace comes first: inside it PostgreSQL is nobody, outside its files stay root's, and
  * no other process of nobody can read or signal it. Containers often forbid that; then it is plain nobody.
  */
-export async function chooseRunner(options: { userNamespace: boolean }): Promise<Runner> {
+export async function chooseRunAs(options: { userNamespace: boolean }): Promise<RunAs> {
   if (process.getuid?.() !== 0) {
     return { name: 'same user', prefix: [], ids: {}, owner: undefined, dataArgument: (dir) => dir };
   }
@@ -45,19 +45,19 @@ export async function chooseRunner(options: { userNamespace: boolean }): Promise
 }
 
 /** The folder itself is changed last, so that a walk cut short by a crash is done again. */
-export async function giveTo(runner: Runner, path: string): Promise<void> {
-  const owner = runner.owner;
+export async function chownTo(runAs: RunAs, path: string): Promise<void> {
+  const owner = runAs.owner;
   if (owner === undefined) return;
   const before = await lstat(path);
   if (before.uid === owner.uid && before.gid === owner.gid) return;
-  if (before.isDirectory()) await giveChildrenTo(owner, path);
+  if (before.isDirectory()) await chownChildrenTo(owner, path);
   await chown(path, owner.uid, owner.gid);
 }
 
-async function giveChildrenTo(owner: { uid: number; gid: number }, dir: string): Promise<void> {
+async function chownChildrenTo(owner: { uid: number; gid: number }, dir: string): Promise<void> {
   for (const entry of await readdir(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name);
-    if (entry.isDirectory()) await giveChildrenTo(owner, path);
+    if (entry.isDirectory()) await chownChildrenTo(owner, path);
     await lchown(path, owner.uid, owner.gid);
   }
 }
@@ -97,12 +97,12 @@ export interface Guarded {
 
 /** A server below a guard in a session of its own, so that a terminal's SIGINT does not reach it. */
 export async function spawnServer(
-  runner: Runner,
+  runAs: RunAs,
   command: readonly string[],
   options: { cwd: string; logFd: number },
 ): Promise<Guarded> {
-  const child = spawn('/bin/sh', ['-c', serverScript, 'pakhus-guard', ...runner.prefix, ...command], {
-    ...runner.ids,
+  const child = spawn('/bin/sh', ['-c', serverScript, 'pakhus-guard', ...runAs.prefix, ...command], {
+    ...runAs.ids,
     cwd: options.cwd,
     env: environment,
     detached: true,
@@ -138,20 +138,20 @@ export interface Outcome {
   readonly output: string;
 }
 
-/** Runs one of PostgreSQL's tools as `runner` says; it dies with us. */
+/** Runs one of PostgreSQL's tools as `runAs` says; it dies with us. */
 export function runTool(
-  runner: Runner,
+  runAs: RunAs,
   command: readonly string[],
   options: { cwd: string; input?: string },
 ): Promise<Outcome> {
-  const guarded = ['/bin/sh', '-c', toolScript, 'pakhus-guard', ...runner.prefix, ...command];
-  return runToEnd(guarded, { ...options, ids: runner.ids });
+  const guarded = ['/bin/sh', '-c', toolScript, 'pakhus-guard', ...runAs.prefix, ...command];
+  return runToEnd(guarded, { ...options, ids: runAs.ids });
 }
 
 /** What cannot be started at all ends with code 127, as it would in a shell. */
 export function runToEnd(
   [file = '', ...args]: readonly string[],
-  options: { cwd?: string; input?: string; ids?: Runner['ids']; inheritFd?: number },
+  options: { cwd?: string; input?: string; ids?: RunAs['ids']; inheritFd?: number },
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(file, args, {

@@ -1,11 +1,11 @@
 // Reads multipart/form-data from a request, without a stream in between. Fields are small and gathered; the one file
 // is handed on as it arrives, in whatever order the parts come.
 import type { IncomingMessage } from 'node:http';
-import { joined } from '../kernel/bytes.ts';
-import { invalid, PakhusError } from '../kernel/error.ts';
-import { dropped, FormParser, headsBytesMax, type PartSink } from '../kernel/form/form-parser.ts';
-import { decodeText, MalformedForm, type PartHead, parametersOf } from '../kernel/form/part-head.ts';
-import { SmallChunks } from '../kernel/form/small-chunks.ts';
+import { joined } from '../../kernel/bytes.ts';
+import { invalid, PakhusError } from '../../kernel/error.ts';
+import { dropped, FormParser, headsBytesMax, type PartSink } from '../../kernel/form/form-parser.ts';
+import { decodeText, MalformedForm, type PartHead, parseParameters } from '../../kernel/form/part-head.ts';
+import { SmallChunks } from '../../kernel/form/small-chunks.ts';
 
 export type FilePart = Pick<PartHead, 'filename' | 'contentType'>;
 
@@ -223,7 +223,7 @@ class Form {
 
 /** In UTF-8 unless the part names another charset that is known. */
 function textOf(bytes: Buffer, contentType: string): string {
-  const charset = parametersOf(contentType).get('charset');
+  const charset = parseParameters(contentType).get('charset');
   return (charset === undefined ? null : decodeText(bytes, charset)) ?? bytes.toString('utf8');
 }
 
@@ -237,7 +237,7 @@ export class ClientGone extends PakhusError {
 function boundaryOf({ headers: { 'content-type': contentType = '' } }: IncomingMessage): string {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType))
     throw formFault('body', 'has the wrong content type: send multipart/form-data', 'content_type');
-  const boundary = parametersOf(contentType).get('boundary');
+  const boundary = parseParameters(contentType).get('boundary');
   if (!boundary) throw brokenForm(new Error('its content type names no boundary'));
   if (boundary.length > boundaryLengthMax)
     throw brokenForm(new Error(`its boundary is longer than ${boundaryLengthMax} characters`));
