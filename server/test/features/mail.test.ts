@@ -221,6 +221,41 @@ describe('without a mail server', () => {
   });
 });
 
+test('mail: a mail sealed with a lost key is given up and logged, and the next one is sent', async () => {
+  const placeholder = await startMailServer();
+  await placeholder.stop();
+  let log = '';
+  const service = await startTestPakhus(
+    { SMTP_URL: placeholder.url, RESET_URL: resetUrl, ENCRYPTION_KEY: '12'.repeat(32) },
+    (lines) => {
+      log += lines;
+    },
+  );
+  let mailServer: MailServer | null = null;
+  try {
+    const [first, second] = [await tenantOf(service), await tenantOf(service)];
+    await forgot(service, first.email);
+    await until('a failed attempt', async () => {
+      const waiting = `select from pgboss.job where name = 'mail.send' and state = 'retry'`;
+      return (await rowsOf(service.databaseUrl, waiting)).length === 1;
+    });
+    await service.pakhus.stop();
+    mailServer = await startMailServer(placeholder.port);
+    const later = await service.another({ ENCRYPTION_KEY: 'ab'.repeat(32), LOG_LEVEL: 'error' });
+    try {
+      await until('the mail is given up', async () => log.includes('ENCRYPTION_KEY'));
+      await forgot(later, second.email);
+      expect(await mailsTo(mailServer, second.email)).toHaveLength(1);
+      expect(mailServer.mails, 'none for the first').toHaveLength(1);
+    } finally {
+      await later.stop();
+    }
+  } finally {
+    await service.stop();
+    await mailServer?.stop();
+  }
+});
+
 test('mail: a server of its own without an address for links is a mistake, whatever the role', () => {
   for (const role of ['all', 'api', 'worker']) {
     const read = (more: Record<string, string>) =>
