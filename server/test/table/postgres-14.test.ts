@@ -1,12 +1,12 @@
-// We promise PostgreSQL 14. This holds every piece of SQL against what came after it; running on the oldest server there is
-// for the machine is the job of .ci/run.
+// We promise PostgreSQL 14. This test looks for newer features in all SQL; .ci/run also runs tests on the oldest PostgreSQL it
+// can get for the machine.
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const serverFolder = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Functions a client can call that are in the catalog of PostgreSQL 18 and not in that of 14. */
+/** Callable functions in the catalog of PostgreSQL 18 that are not in that of 14. */
 const newFunctions = `
   any_value array_reverse array_sample array_shuffle array_sort casefold crc32 crc32c date_add date_subtract erf erfc gamma
   has_largeobject_privilege has_parameter_privilege icu_unicode_version json_agg_strict json_object_agg_strict
@@ -19,7 +19,7 @@ const newFunctions = `
   .trim()
   .split(/\s+/);
 
-/** Settings that are in pg_settings of 18 and not of 14, as far as a client can set them. */
+/** Settings in pg_settings of 18 that are not in that of 14, as far as clients can set them. */
 const newSettings = `
   createrole_self_grant debug_parallel_query enable_distinct_reordering enable_group_by_reordering
   enable_presorted_aggregate enable_self_join_elimination event_triggers icu_validation_level recursive_worktable_factor
