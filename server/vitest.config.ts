@@ -1,6 +1,18 @@
 import { defineConfig } from 'vitest/config';
 import { hookMsMax, testMsMax, waitMsMax } from './test/support/bounds.ts';
 
+/** Runs only in processes that the tests start, where coverage is not measured: the command line and the image worker. */
+const inOwnProcess = [
+  'src/main.ts',
+  'src/cli*.ts',
+  'src/features/accounts/accounts.operator.ts',
+  'src/features/files/files.copy.ts',
+  'src/platform/db/export.ts',
+  'src/platform/queue/queue-export.ts',
+  'src/platform/secret-file.ts',
+  'src/platform/images/image-{child,header}.ts',
+];
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
@@ -10,13 +22,20 @@ export default defineConfig({
     hookTimeout: hookMsMax,
     expect: { poll: { timeout: waitMsMax } },
     pool: 'forks',
-    // To load the service again for every file takes a fifth of the whole run: only CI, which must not be misled by what
-    // another file left behind, can afford that.
+    // Loading the service again for every file takes a fifth of the whole run. CI pays it, so that no file can depend on
+    // what another one left behind.
     isolate: Boolean(process.env.CI),
-    // Half of what is tested is waiting. In CI an S3 server, Redis and PostgreSQL need their share of two cores, too.
+    // Tests spend half of their time waiting. In CI an S3 server, Redis and PostgreSQL share the two cores.
     maxWorkers: process.env.CI ? 3 : 4,
-    // A suite that needs a service of CI's says in one line that it is skipped.
     reporters: process.env.CI ? ['default', 'json'] : ['default'],
     outputFile: { json: 'coverage/vitest.json' },
+    // With --coverage. Costs 4 % of the run; .ci/coverage.mjs reads the result.
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      exclude: ['**/*.test.ts', ...inOwnProcess],
+      reporter: ['json-summary'],
+      reportsDirectory: 'coverage/branches',
+    },
   },
 });

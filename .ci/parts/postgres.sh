@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A PostgreSQL server from Debian's packages on loopback, with throw-away data.
+# A PostgreSQL server on loopback with throw-away data: Debian's, or the one whose programs are in the folder POSTGRES_BIN.
 #   export $(.ci/parts/postgres.sh start)    prints TEST_POSTGRES_URL and PAKHUS_POSTGRES_DIR
 #   .ci/parts/postgres.sh stop
 set -euo pipefail
-bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
+bin=${POSTGRES_BIN:-$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)}
 
 # PostgreSQL refuses to run as root.
 as_postgres() { if [ "$(id -u)" = 0 ]; then (cd / && setpriv --reuid=postgres --regid=postgres --clear-groups "$@"); else "$@"; fi; }

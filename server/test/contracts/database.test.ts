@@ -1,4 +1,4 @@
-// What every reader of the database counts on, above all where reads share a connection.
+// Guarantees of the database port, above all for reads that share a connection.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deferred } from '../../src/kernel/async/deferred.ts';
 import { type Database, openDatabase } from '../../src/platform/db/postgres.ts';
@@ -24,17 +24,17 @@ const everyType = (n: number) => sql`
     array['a', null, 'c'] as list, '{"a": [1]}'::jsonb as json, '\\x00ff'::bytea as bytes,
     '2026-01-02 03:04:05.678+00'::timestamptz as moment`;
 
-test('db.read: answers what db.query answers, described or remembered', async () => {
+test('db.read: returns the same as db.query, on the first and on later uses of a statement', async () => {
   const numbers = Array.from({ length: 200 }, (_, n) => n);
   const asked = await Promise.all(numbers.map((n) => db.query(everyType(n))));
-  // The second round finds every connection knowing the columns.
+  // In the second round every connection already knows the columns.
   for (let round = 0; round < 2; round++) {
     expect(await Promise.all(numbers.map((n) => db.read(everyType(n))))).toEqual(asked);
     for (const n of [1, 2, 3, 4]) expect(await db.read(everyType(n))).toEqual(asked[n]);
   }
 });
 
-test('db.read: many rows, no row and no column', async () => {
+test('db.read: returns many rows, no rows and rows without columns', async () => {
   for (let round = 0; round < 8; round++) {
     expect(await db.read(sql`select n from generate_series(1, ${1000}::int) n`)).toHaveLength(1000);
     expect(await db.read(sql`select n from generate_series(1, ${0}::int) n`)).toEqual([]);
@@ -42,7 +42,7 @@ test('db.read: many rows, no row and no column', async () => {
   }
 });
 
-test('db.read: one that fails leaves those before and after it alone', async () => {
+test('db.read: a failing read does not affect those before and after it', async () => {
   const divide = (by: number) => db.read(sql`select 12 / ${by}::int as part`);
   for (let round = 0; round < 8; round++) {
     const settled = await Promise.allSettled([divide(3), divide(0), divide(4)]);
@@ -51,7 +51,7 @@ test('db.read: one that fails leaves those before and after it alone', async () 
   }
 });
 
-test('db.read: columns that change under a prepared statement are refused, never mixed up', async () => {
+test('db.read: if columns change under a prepared statement, the read fails instead of mixing them up', async () => {
   await db.query(sql`create table shapes (a int, b int)`);
   await db.query(sql`insert into shapes values (1, 2)`);
   const read = () => db.read(sql`select * from shapes`);
@@ -60,7 +60,7 @@ test('db.read: columns that change under a prepared statement are refused, never
   for (let lane = 0; lane < 4; lane++) await expect(read()).rejects.toThrow(/must not change result type/);
 });
 
-test('db.read: recovers when its connections are cut, and says meanwhile that the database is away', async () => {
+test('db.read: reports an outage when its connections are cut, and recovers', async () => {
   const read = () => db.read(sql`select ${7}::int as seven`);
   for (let lane = 0; lane < 4; lane++) await read();
   await rowsOf(
@@ -75,7 +75,7 @@ test('db.read: recovers when its connections are cut, and says meanwhile that th
   await expect.poll(() => read().catch(() => null)).toEqual([{ seven: 7 }]);
 });
 
-test('db.transaction: two that wait for each other are both done, each once', async () => {
+test('db.transaction: two transactions in a deadlock are both committed, each once', async () => {
   await rowsOf(database.url, 'create table tangle (id int primary key, done int not null)');
   await rowsOf(database.url, 'insert into tangle values (1, 0), (2, 0)');
   let inside = 0;
@@ -98,7 +98,7 @@ test('db.transaction: two that wait for each other are both done, each once', as
   ]);
 });
 
-test('db.transaction: one whose connection is cut, at work or between two statements, is told so and no more', async () => {
+test('db.transaction: a connection cut during or between statements fails its own transaction only', async () => {
   const cut = (pid: number) => rowsOf(database.url, `select pg_terminate_backend(${pid}, 5000)`);
   const backend = sql`select pg_backend_pid() as pid`;
   const between = db.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-// What every limiter does, whatever it counts in.
+// The guarantees of every limiter adapter.
 import { expect, test } from 'vitest';
 import type { Limiter } from '../../src/platform/limits/limiter.ts';
 import { unique } from '../support/tenants.ts';
@@ -6,14 +6,14 @@ import { unique } from '../support/tenants.ts';
 export interface LimiterUnderTest {
   readonly limiter: Limiter;
   now(): number;
-  /** Resolves when windows of `windowMs` that are open now have ended. */
+  /** Resolves when all windows of `windowMs` open now have ended. */
   endWindow(windowMs: number): Promise<void>;
 }
 
 export function limiterSuite(name: string, open: () => LimiterUnderTest): void {
   const policy = { max: 3, windowMs: 60_000 };
 
-  test(`limiter (${name}): allows max uses in a window and says how many are left`, async () => {
+  test(`limiter (${name}): allows max uses per window and reports how many are left`, async () => {
     const { limiter } = open();
     const key = unique('key');
     const verdicts = [];
@@ -22,7 +22,7 @@ export function limiterSuite(name: string, open: () => LimiterUnderTest): void {
     expect(verdicts.map(({ remaining }) => remaining)).toEqual([2, 1, 0, 0, 0]);
   });
 
-  test(`limiter (${name}): the window is fixed: later uses do not move its end`, async () => {
+  test(`limiter (${name}): the window is fixed: later uses do not extend it`, async () => {
     const { limiter, now } = open();
     const key = unique('key');
     const first = await limiter.consume(key, policy);
@@ -32,7 +32,7 @@ export function limiterSuite(name: string, open: () => LimiterUnderTest): void {
     expect(Math.abs(second.resetAtMs - first.resetAtMs)).toBeLessThan(1_000);
   });
 
-  test(`limiter (${name}): after the window everything is allowed again`, async () => {
+  test(`limiter (${name}): allows the full number again after the window`, async () => {
     const { limiter, endWindow } = open();
     const key = unique('key');
     const short = { max: 1, windowMs: 1_000 };
@@ -41,7 +41,7 @@ export function limiterSuite(name: string, open: () => LimiterUnderTest): void {
     expect(await limiter.consume(key, short)).toMatchObject({ allowed: true, remaining: 0 });
   });
 
-  test(`limiter (${name}): keys are counted apart, and reset forgets one of them`, async () => {
+  test(`limiter (${name}): counts keys separately, and reset clears one of them`, async () => {
     const { limiter } = open();
     const [one, other] = [unique('key'), unique('key')];
     for (let use = 0; use < 4; use += 1) await limiter.consume(one, policy);
@@ -51,7 +51,7 @@ export function limiterSuite(name: string, open: () => LimiterUnderTest): void {
     expect((await limiter.consume(other, policy)).remaining).toBe(1);
   });
 
-  test(`limiter (${name}): of 50 uses at once exactly max are allowed`, async () => {
+  test(`limiter (${name}): of 50 concurrent uses exactly max are allowed`, async () => {
     const { limiter } = open();
     const key = unique('key');
     const verdicts = await Promise.all(
@@ -60,7 +60,7 @@ export function limiterSuite(name: string, open: () => LimiterUnderTest): void {
     expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(10);
   });
 
-  test(`limiter (${name}): a changed max holds for the window that is open`, async () => {
+  test(`limiter (${name}): a changed max applies to the current window`, async () => {
     const { limiter } = open();
     const key = unique('key');
     for (let use = 0; use < 3; use += 1) await limiter.consume(key, policy);

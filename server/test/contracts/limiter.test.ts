@@ -1,4 +1,4 @@
-// The limiter suite on every adapter. Redis is a real server of this file's own, so that it can be stopped.
+// Runs the limiter suite on every adapter. Redis is a real server that only this file uses, so that it can be stopped.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryLimiter } from '../../src/platform/limits/memory.ts';
 import { redisLimiter } from '../../src/platform/limits/redis.ts';
@@ -22,7 +22,7 @@ limiterSuite('memory', () => ({
   },
 }));
 
-test('memory: keys that a stranger invents push out none of another kind', async () => {
+test('memory: invented keys of one kind do not evict keys of another kind', async () => {
   const limiter = memoryLimiter(clock);
   const policy = { max: 1, windowMs: 60_000 };
   await limiter.consume('account:a', policy);
@@ -30,7 +30,7 @@ test('memory: keys that a stranger invents push out none of another kind', async
   expect((await limiter.consume('account:a', policy)).allowed).toBe(false);
 });
 
-test('memory: a clock that is set back locks nobody out for longer than a window lasts', async () => {
+test('memory: a clock that is set back locks nobody out for longer than one window', async () => {
   let now = 6 * 3_600_000;
   const limiter = memoryLimiter(() => now);
   const policy = { max: 1, windowMs: 2_000 };
@@ -67,7 +67,7 @@ describe.skipIf(!redisUrl)('redis', () => {
     limiter: shared.limiter,
     now: Date.now,
     endWindow: async (windowMs) => {
-      // Redis has a clock of its own: a mark that lives as long as the window says when it has ended.
+      // Redis uses its own clock: a key that expires with the window tells when it has ended.
       const mark = unique('mark');
       await shared.client.set(mark, '1', 'PX', windowMs);
       await expect.poll(() => shared.client.exists(mark)).toBe(0);
@@ -84,7 +84,7 @@ describe.skipIf(!redisUrl)('redis', () => {
     expect(remaining).toEqual([2, 1, 0, 0]);
   });
 
-  test('limiter (redis): a counter that lost its expiry gets one, and locks nobody out for good', async () => {
+  test('limiter (redis): a counter without an expiry gets one, so that nobody is locked out forever', async () => {
     const key = unique('key');
     await shared.limiter.consume(key, { max: 1, windowMs: 60_000 });
     await shared.client.persist(`pakhus:test:limit:${key}`);
@@ -121,13 +121,13 @@ describe.skipIf(!redisUrl)('redis', () => {
       expect(reply.status, reply.text).toBe(200);
       return Number(reply.headers['x-ratelimit-remaining']);
     };
-    /** On a shared count the second call sees the first. */
+    /** With a shared count the second call sees the first. */
     const areShared = async () => {
       const before = await remainingOn(first);
       return (await remainingOn(second)) === before - 1;
     };
 
-    test('limits are shared, then counted in each process while nothing fails, then shared again', async () => {
+    test('limits are shared, counted per process during an outage without failing, and shared again afterwards', async () => {
       await expect.poll(areShared).toBe(true);
       await redis.stop();
       const alone = await remainingOn(first);

@@ -1,4 +1,4 @@
-// What every object store promises, whatever it stands on. A store that passes may replace any other.
+// The guarantees of every object store. A store that passes can replace any other.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PakhusError } from '../../src/kernel/error.ts';
@@ -18,15 +18,15 @@ export const leftKey = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff/7c9e6679-7425-40de-
 
 export interface StoreUnderTest {
   readonly store: ObjectStore;
-  /** The size from which on a streamed body no longer is one piece. */
+  /** Streamed bodies of at least this size are stored in several parts. */
   readonly partBytes: number;
-  /** Temporary files or multipart uploads, counted without the store's help. */
+  /** Counts temporary files or multipart uploads without using the store. */
   unfinished(): Promise<number>;
   /** Leaves a temporary file or a multipart upload of `leftKey`, as a crash would. */
   leaveUnfinished(): Promise<void>;
-  /** What a client without credentials gets from a URL that the store signed. */
+  /** Fetches a signed URL without credentials. */
   follow(url: string): Promise<Download>;
-  /** Puts the store's clock off by so much, for signing. */
+  /** Shifts the store's clock for signing. */
   shiftClock(ms: number): void;
   remove(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       { size: '20 MiB and 1', bytes: () => (20 << 20) + 1 },
     ];
 
-    it.each(sizes)('gives back $size, streamed or whole, byte for byte', async ({ bytes }) => {
+    it.each(sizes)('returns $size byte for byte, streamed or whole', async ({ bytes }) => {
       const data = bytesOf(bytes());
       for (const [zone, body, bytesMax] of [
         ['private', streamOf(data), undefined],
@@ -99,7 +99,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(await under.unfinished()).toBe(0);
     });
 
-    it('takes the place of what was there, with another etag', async () => {
+    it('put replaces an existing object and changes its etag', async () => {
       const key = newKey();
       await store.put('private', key, bytesOf(5000, 1), meta);
       const first = await store.head('private', key);
@@ -124,7 +124,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(read.equals(data.subarray(range.start, range.end + 1))).toBe(true);
     });
 
-    it('says NOT_FOUND, or null, for what is not there, and deletes it gladly', async () => {
+    it('reports a missing object as NOT_FOUND or null, and deleting it succeeds', async () => {
       const key = newKey();
       for (const zone of zones) {
         await expectNothing(zone, key);
@@ -137,14 +137,14 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(await under.unfinished()).toBe(0);
     });
 
-    it('deletes', async () => {
+    it('a deleted object is gone', async () => {
       const key = newKey();
       await store.put('public', key, bytesOf(10), meta);
       await store.delete('public', key);
       await expectNothing('public', key);
     });
 
-    it('keeps the zones apart', async () => {
+    it('keeps the zones separate', async () => {
       const key = newKey();
       await store.put('private', key, bytesOf(10), meta);
       await expectNothing('public', key);
@@ -153,7 +153,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
     it.each([
       { when: 'in the first part', bytes: () => 200_000 },
       { when: 'after the first part', bytes: () => under.partBytes * 2 + 100_000 },
-    ])('leaves nothing of a put that is aborted $when, and rethrows the abort', async ({ bytes }) => {
+    ])('a put aborted $when leaves nothing behind and rethrows the abort', async ({ bytes }) => {
       const key = newKey();
       const abort = new AbortController();
       const reason = new Error('the client left');
@@ -163,7 +163,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       await expectNothing('private', key);
     });
 
-    it('does nothing for a signal that was aborted before', async () => {
+    it('does nothing if the signal is already aborted', async () => {
       const key = newKey();
       const reason = new Error('too late');
       const signal = AbortSignal.abort(reason);
@@ -178,7 +178,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       { when: 'at once', bytes: () => 0 },
       { when: 'in the first part', bytes: () => 200_000 },
       { when: 'after the first part', bytes: () => under.partBytes * 2 + 100_000 },
-    ])('leaves nothing of a body that fails $when, and rethrows its error', async ({ bytes }) => {
+    ])('a body that fails $when leaves nothing behind, and its error is rethrown', async ({ bytes }) => {
       const key = newKey();
       const error = Object.assign(new Error('the line broke'), { code: 'ECONNRESET' });
       const put = store.put('private', key, failingStream(bytesOf(bytes()), error), meta);
@@ -186,7 +186,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       await expectNothing('private', key);
     });
 
-    it('keeps the old object when a put over it fails', async () => {
+    it('keeps the old object if a put over it fails', async () => {
       const key = newKey();
       await store.put('private', key, bytesOf(1000), meta);
       const error = new PakhusError('FILE_TOO_LARGE', 'too large');
@@ -195,7 +195,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(sha256(await readAll(await store.get('private', key)))).toBe(sha256(bytesOf(1000)));
     });
 
-    it('of puts racing for one key leaves one whole object, and all succeed', async () => {
+    it('concurrent puts to one key all succeed and leave one complete object', async () => {
       const key = newKey();
       const bodies = [1, 2, 3, 4].map((seed) => bytesOf(under.partBytes + seed * 1000, seed));
       await Promise.all(bodies.map((body) => store.put('private', key, streamOf(body), meta)));
@@ -204,7 +204,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(await under.unfinished()).toBe(0);
     });
 
-    it('lists and deletes more than a thousand, there or not, and only those', async () => {
+    it('lists and deletes more than a thousand keys, existing or not, and no others', async () => {
       const prefix = randomUUID();
       const keys = Array.from({ length: 1010 }, (_, i) => `${prefix}/${i}`);
       const left = [...keys];
@@ -223,14 +223,14 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       { size: 'small', bytes: () => 1000 },
       { size: 'empty', bytes: () => 0 },
       { size: 'of several parts', bytes: () => under.partBytes * 2 + 7 },
-    ])('copies an object $size between the zones and leaves the source', async ({ bytes }) => {
+    ])('copies an object $size to the other zone and keeps the source', async ({ bytes }) => {
       const key = newKey();
       const data = bytesOf(bytes());
       await store.put('private', key, streamOf(data), unicodeMeta);
       const { contentType, contentDisposition } = (await store.head('private', key)) ?? {};
       await store.copy('private', 'public', key);
       expect(await store.head('public', key)).toMatchObject({ contentType, contentDisposition });
-      // A second time over itself: a move that a crash cut short is done again.
+      // Copied again over itself: a move interrupted by a crash is repeated.
       await store.copy('private', 'public', key);
       await store.delete('private', key);
       expect(await digestOf(await store.get('public', key))).toBe(sha256(data));
@@ -240,7 +240,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(await under.unfinished()).toBe(0);
     });
 
-    it('does not change a copy when its source is overwritten', async () => {
+    it('overwriting the source does not change its copy', async () => {
       const key = newKey();
       await store.put('private', key, bytesOf(100, 1), meta);
       await store.copy('private', 'public', key);
@@ -248,7 +248,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(sha256(await readAll(await store.get('public', key)))).toBe(sha256(bytesOf(100, 1)));
     });
 
-    it('lists the keys of one zone by prefix, deep ones too', async () => {
+    it('lists the keys of one zone by prefix, at any depth', async () => {
       const prefix = randomUUID();
       const keys = [`${prefix}/a`, `${prefix}/b.c_d-e`, `${prefix}/x/y/z`].sort();
       for (const zone of zones) {
@@ -258,7 +258,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       }
     });
 
-    it('sweeps what a crash left unfinished, once it is old enough, and nothing finished', async () => {
+    it('sweeps unfinished writes of a crash once they are old enough, and nothing that is finished', async () => {
       const key = newKey();
       await store.put('private', key, streamOf(bytesOf(under.partBytes + 1)), meta);
       await under.leaveUnfinished();
@@ -272,7 +272,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(await store.head('private', key)).not.toBeNull();
     });
 
-    it('reads what has the etag that is asked for, and no other', async () => {
+    it('reads an object only if it has the requested etag', async () => {
       const key = newKey();
       await store.put('private', key, bytesOf(100), meta);
       const { etag = '' } = (await store.head('private', key)) ?? {};
@@ -282,7 +282,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       await expect(store.get('private', key, range)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     });
 
-    it('signs a URL that reads without credentials, as its type and the signed disposition', async () => {
+    it('a signed URL works without credentials, with the type and the signed disposition', async () => {
       const key = newKey();
       await store.put('private', key, bytesOf(5000), { ...meta, contentType: unicodeMeta.contentType });
       const url = store.downloadUrl('private', key, {
@@ -295,7 +295,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(download.body.equals(bytesOf(5000))).toBe(true);
     });
 
-    it('signs a URL in which nothing is left to escape', () => {
+    it('a signed URL is fully escaped', () => {
       const url = store.downloadUrl('private', newKey(), {
         contentType: 'text/"odd\\\n',
         contentDisposition: `attachment; filename="a\\b'c\u0001é😀.txt"`,
@@ -306,7 +306,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(URL.canParse(url)).toBe(true);
     });
 
-    it('signs a URL that is refused once it has expired, for another key and with another disposition', async () => {
+    it('a signed URL is refused after it expires, for another key and with another disposition', async () => {
       const [key, other] = [newKey(), newKey()];
       await store.put('private', key, bytesOf(10), meta);
       await store.put('private', other, bytesOf(10), meta);
@@ -340,7 +340,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       'blå',
       'a\n',
       'x'.repeat(221),
-    ])('refuses the key %j in every call, as a bug and not as an outage', async (key) => {
+    ])('every call refuses the key %j as a bug, not as an outage', async (key) => {
       const options = { ...meta, expiresInSeconds: 60, origin: 'http://pakhus.test' };
       const calls = [
         async () => store.put('public', key, bytesOf(1), meta),

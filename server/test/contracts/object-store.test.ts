@@ -1,4 +1,4 @@
-// Runs the contract of the object store on every adapter.
+// Runs the object-store suite on every adapter.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

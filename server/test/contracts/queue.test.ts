@@ -1,4 +1,4 @@
-// The queue of jobs, as its workers rely on it.
+// Guarantees of the job queue.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { createLogger } from '../../src/platform/log.ts';
 import { openQueue } from '../../src/platform/queue/queue.ts';
 import { freshDatabase } from '../support/database.ts';
 
-test('queue: a job that takes longer than a lost one would is not given to a second worker', async () => {
+test('queue: a running job that exceeds the timeout for lost jobs is not given to a second worker', async () => {
   const database = await freshDatabase();
   const log = createLogger('silent');
   const db = openDatabase({ connection: { connectionString: database.url }, log });
@@ -38,7 +38,7 @@ test('queue: a job that takes longer than a lost one would is not given to a sec
   }
 });
 
-test('queue: a job of endless retries is tried again after any number of them, within two minutes', async () => {
+test('queue: a job with unlimited retries is retried within two minutes, after any number of failures', async () => {
   const database = await freshDatabase();
   const log = createLogger('silent');
   const db = openDatabase({ connection: { connectionString: database.url }, log });

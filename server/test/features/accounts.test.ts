@@ -77,7 +77,7 @@ describe('change password', () => {
     expect(await auditOf(tenant, 'auth.password_change')).toEqual([]);
   });
 
-  test('the current password cannot be guessed with a session: 20 failures in 15 minutes, then 429', async () => {
+  test('a session cannot be used to guess the current password: 429 after 20 failures in 15 minutes', async () => {
     const tenant = await createTenant(service.api, admin);
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     const guess = (currentPassword: string) =>
@@ -88,7 +88,7 @@ describe('change password', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   });
 
-  test('no login by the old password outlives the change, however they race', async () => {
+  test('no login with the old password survives the change, even if they race', async () => {
     const tenant = await createTenant(service.api, admin);
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     // Another instance, so that its logins wait for each other while the password is changed on this one.
@@ -107,7 +107,7 @@ describe('change password', () => {
     }
   });
 
-  test('of 12 changes at once from one current password, one wins', async () => {
+  test('of 12 concurrent changes from one current password, exactly one succeeds', async () => {
     const tenant = await createTenant(service.api, admin);
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     const replies = await Promise.all(
@@ -158,7 +158,7 @@ describe('forgot and reset', () => {
     }
   });
 
-  test('a link lives for 15 minutes', async () => {
+  test('a link expires after 15 minutes', async () => {
     const own = await startTestPakhus();
     try {
       const tenant = await createTenant(own.api, await adminSession(own.api));
@@ -179,7 +179,7 @@ describe('forgot and reset', () => {
     }
   });
 
-  test('using one link ends the others, and so does changing the password or the e-mail', async () => {
+  test('using a link or changing the password or e-mail invalidates all other links', async () => {
     const tenant = await createTenant(service.api, admin);
     const first = await tokenFor(tenant);
     const second = await tokenFor(tenant, 2);
@@ -200,7 +200,7 @@ describe('forgot and reset', () => {
     expect((await reset(fourth)).status).toBe(422);
   });
 
-  test('of 50 resets at once with one token, exactly one wins', async () => {
+  test('of 50 concurrent resets with one token, exactly one succeeds', async () => {
     const tenant = await createTenant(service.api, admin);
     const token = await tokenFor(tenant);
     const replies = await Promise.all(
@@ -212,7 +212,7 @@ describe('forgot and reset', () => {
     expect(await auditOf(tenant, 'auth.password_reset')).toHaveLength(1);
   });
 
-  test('the token is nowhere in the database: its hash is, and the queue holds it sealed', async () => {
+  test('the database holds only the hash of a token, and the queue holds it encrypted', async () => {
     const tenant = await createTenant(service.api, admin);
     const token = await tokenFor(tenant);
     const stored = await rowsOf(
@@ -224,7 +224,7 @@ describe('forgot and reset', () => {
     expect(JSON.stringify(stored)).not.toContain(token);
   });
 
-  test('a reset lets in whoever was locked out by failures', async () => {
+  test('a reset unlocks an account locked by failed logins', async () => {
     const tenant = await createTenant(service.api, admin);
     for (let n = 0; n < 20; n += 1) expect(await loginStatus(tenant, 'wrong password')).toBe(401);
     expect(await loginStatus(tenant, tenant.password)).toBe(429);
@@ -232,7 +232,7 @@ describe('forgot and reset', () => {
     expect(await loginStatus(tenant, newPassword)).toBe(200);
   });
 
-  test('nobody gets more than 20 mails in 15 minutes, and the answer does not tell', async () => {
+  test('an address gets at most 20 mails in 15 minutes, and the reply does not reveal it', async () => {
     const tenant = await createTenant(service.api, admin);
     for (let n = 0; n < 23; n += 1) {
       const { status, body } = await post(service.api, '/auth/forgot-password', { email: tenant.email });
@@ -249,7 +249,7 @@ describe('forgot and reset', () => {
     expect(mails.filter(({ to }) => to?.[0]?.address === tenant.email)).toHaveLength(20);
   });
 
-  test('a bad token or a bad password is 422, and a bad password leaves the token good', async () => {
+  test('a bad token or password is 422, and a bad password does not use up the token', async () => {
     const tenant = await createTenant(service.api, admin);
     const token = await tokenFor(tenant);
     for (const wrong of ['x', `${token}x`, token.slice(1), '\u00e9', 'a'.repeat(256)])
@@ -260,7 +260,7 @@ describe('forgot and reset', () => {
   });
 });
 
-describe('whether there is an account cannot be found out', () => {
+describe('nobody can find out whether an account exists', () => {
   test('forgot-password answers the same for existing and unknown accounts', async () => {
     const tenant = await createTenant(service.api, admin);
     const unknown = `${unique('nobody')}@example.com`;
@@ -297,7 +297,7 @@ describe('login limiter', () => {
     ['/auth/login', { email: 'nobody@example.com', password: 'x' }, 401],
     ['/auth/forgot-password', { email: 'nobody@example.com' }, 200],
     ['/auth/2fa/login', { challenge_token: 'x', code: '123456' }, 401],
-  ])('%s takes 10 attempts from an address in 15 minutes', async (path, body, status) => {
+  ])('%s allows 10 attempts per address in 15 minutes', async (path, body, status) => {
     const own = await startTestPakhus();
     try {
       const address = randomAddress();
@@ -316,7 +316,7 @@ describe('login limiter', () => {
 describe('JWT_SECRET_PREVIOUS', () => {
   const [before, after] = ['the secret before the change!!!!', 'the secret after the change!!!!!'];
 
-  test('what the previous secret signed stays good, and new tokens are signed with the present one', async () => {
+  test('signatures of the previous secret stay valid, and new tokens use the current one', async () => {
     const first = await startTestPakhus({ JWT_SECRET: before });
     const second = await first.another({ JWT_SECRET: after, JWT_SECRET_PREVIOUS: before });
     const third = await first.another({ JWT_SECRET: after });

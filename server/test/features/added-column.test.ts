@@ -1,5 +1,5 @@
-// A newer release migrates the schema while processes of this one still run: a column that it adds to a table must not
-// break what they do, although their connections have prepared everything for the table as it was.
+// A newer release may add a column while processes of this release still run. Their prepared statements, made for the old
+// table, must keep working.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
 import { bytesOf } from '../support/bytes.ts';
@@ -20,14 +20,14 @@ afterAll(() => service.stop());
 
 const tables = ['files', 'users', 'spaces', 'plans', 'projects', 'objects', 'compression_jobs'];
 
-test('files: stored, read, changed, listed and deleted as before once a column is added to their tables', async () => {
+test('files: storing, reading, changing, listing and deleting still work after a column is added', async () => {
   const tenant = await createTenant(service.api, await adminSession(service.api));
   await createPlan(service.api, tenant.key, { maxFileSize: 1 << 30, storageLimit: 1 << 30 });
   const user = await createUser(service.api, tenant.key);
   const path = `/project/users/${user.id}`;
   const { key } = tenant;
 
-  /** The life of one file, in a space of its own. */
+  /** Every operation on one file in a new space. */
   const life = async (nth: number): Promise<Reply[]> => {
     const space = await service.api.post(`${path}/spaces`, key, { external_id: unique('s'), name: 's' });
     const meta = { space_id: space.body.space.id, folder: 'a' };
@@ -45,7 +45,7 @@ test('files: stored, read, changed, listed and deleted as before once a column i
       await trySendFile(service.api, key, user.id, { bytes: blankPng(4, 4), type: 'image/png', as: 'image' }),
     ];
   };
-  /** At once, so that every connection of the pool has had every statement. */
+  /** Concurrently, so that every connection of the pool prepares every statement. */
   const lives = async () => {
     const replies = await Promise.all(Array.from({ length: 48 }, (_, nth) => life(nth)));
     return [...new Set(replies.map((each) => each.map(({ status }) => status).join()))];
@@ -63,7 +63,7 @@ test('files: stored, read, changed, listed and deleted as before once a column i
   await expectBalanced(service, tenant.id);
 });
 
-test('functions of the database return columns that they name, not the rows of a table', async () => {
+test('database functions return named columns, not rows of a table', async () => {
   const shaped = await rowsOf<{ name: string }>(
     service.databaseUrl,
     `select p.proname as name from pg_proc p join pg_type t on t.oid = p.prorettype

@@ -39,7 +39,7 @@ let admin: string;
 let adminId: string;
 
 beforeAll(async () => {
-  // No background work: this file decides when rows are purged.
+  // No background work: the tests decide when rows are purged.
   service = await startTestPakhus({ ROLE: 'api' });
   admin = await adminSession(service.api);
   adminId = (await service.api.get('/auth/me', admin)).body.session.id;
@@ -64,7 +64,7 @@ async function rowsOfWork(projectId: string, work: () => Promise<unknown>): Prom
   return (await rowsWhere(`project_id = '${projectId}'`)).filter(({ id }) => !before.has(id));
 }
 
-describe('a mutation leaves exactly one row', () => {
+describe('every change leaves exactly one row', () => {
   let tenant: Tenant;
   let keyId: string;
 
@@ -257,7 +257,7 @@ describe('a mutation leaves exactly one row', () => {
     ).not.toEqual([]);
   });
 
-  test('the actor of a key, a session, an integration and its tokens is told apart', async () => {
+  test('keys, sessions, integrations and their tokens are recorded as different actors', async () => {
     const { id: integrationId, key } = await createIntegration(service.api, tenant.key, { scopes });
     const [integrationKey] = await rowsOf<{ id: string }>(
       service.databaseUrl,
@@ -278,7 +278,7 @@ describe('a mutation leaves exactly one row', () => {
     });
   });
 
-  test('what is refused leaves none', async () => {
+  test('a refused request leaves no row', async () => {
     const { key } = await createIntegration(service.api, tenant.key, { scopes: [] });
     const user = await createUser(service.api, tenant.key);
     const { token } = await mintToken(service.api, tenant.key, user.id);
@@ -297,7 +297,7 @@ describe('a mutation leaves exactly one row', () => {
     expect(rows).toEqual([]);
   });
 
-  test('of 40 mutations at once each has one', async () => {
+  test('of 40 concurrent changes each leaves one row', async () => {
     const rows = await rowsOfWork(tenant.id, () =>
       Promise.all(Array.from({ length: 40 }, () => createUser(service.api, tenant.key))),
     );
@@ -336,7 +336,7 @@ describe('reading', () => {
     return reply.body as { logs: (AuditRow & { created_at: string })[]; next_cursor: string | null };
   };
 
-  test('is newest first, holds the rows of this project only, and is itself recorded', async () => {
+  test('lists only rows of this project, newest first, and is itself recorded', async () => {
     const [mine, other] = [await createTenant(service.api, admin), await createTenant(service.api, admin)];
     await createUser(service.api, mine.key);
     await createUser(service.api, other.key);
@@ -390,7 +390,7 @@ describe('reading', () => {
     );
   });
 
-  test('a time is a date, or a date with time, in UTC unless it says otherwise; anything else is 400, and nothing is a 500', async () => {
+  test('a time is a date with or without a time of day, UTC by default; anything else is 400, never 500', async () => {
     const { key } = await createTenant(service.api, admin);
     const statusOf = async (moment: string) =>
       (await service.api.get(`/project/audit?from=${encodeURIComponent(moment)}`, key)).status;
@@ -450,7 +450,7 @@ describe('reading', () => {
     expect((await logsOf(key, '?limit=1')).logs).toHaveLength(1);
   });
 
-  test('pages lose and repeat nothing, although all rows have one timestamp', async () => {
+  test('pages neither lose nor repeat rows that share a timestamp', async () => {
     const mine = await createTenant(service.api, admin);
     await onServer(
       service.databaseUrl,
@@ -482,7 +482,7 @@ describe('reading', () => {
     expect((await service.api.get(`/project/audit?cursor=${own}`, mine.key)).status).toBe(200);
   });
 
-  test('rows outlive their project, with a null project_id, and no longer belong to it', async () => {
+  test('rows survive their project with a null project_id', async () => {
     const mine = await createTenant(service.api, admin);
     const user = await createUser(service.api, mine.key);
     expect((await service.api.delete(`/admin/projects/${mine.id}`, admin)).status).toBe(204);
@@ -508,7 +508,7 @@ describe('the table', () => {
     }
   });
 
-  test('the purge deletes what is older than the retention and nothing else', async () => {
+  test('the purge deletes exactly the rows older than the retention', async () => {
     const mine = await createTenant(service.api, admin);
     const insert = (age: string, count: number) =>
       onServer(
@@ -522,7 +522,7 @@ describe('the table', () => {
     expect(await rowsWhere(`project_id = '${mine.id}' and action = 'file.download'`)).toHaveLength(7);
     expect(await rowsWhere(`project_id = '${mine.id}' and action = 'project.create'`)).toHaveLength(1);
     expect(await purgeAudit(service.pakhus.deps.db, 30)).toBe(0);
-    // The leave to delete ended with the purge.
+    // The permission to delete ended with the purge.
     await expect(
       service.pakhus.deps.db.transaction((tx) =>
         tx.query({ text: 'delete from audit_logs', values: [], name: '' }),
@@ -551,7 +551,7 @@ describe('the table', () => {
   });
 });
 
-describe('recording never fails what is recorded', () => {
+describe('a failure to record never fails the change', () => {
   let own: TestPakhus;
   let session: string;
   let tenant: Tenant;
@@ -586,7 +586,7 @@ describe('recording never fails what is recorded', () => {
     expect(await mutations()).toEqual(all);
   });
 
-  test('while the table is not there; afterwards rows are recorded again, held ones included', async () => {
+  test('while the table is missing; afterwards recording resumes, including held rows', async () => {
     const count = async (action: string) => {
       await own.pakhus.deps.auditQueue.flush();
       const statement = `select count(*)::int as rows from audit_logs where action = '${action}'`;
@@ -607,7 +607,7 @@ describe('recording never fails what is recorded', () => {
   });
 });
 
-test('rows that are still held are written when the service stops', async () => {
+test('held rows are written when the service stops', async () => {
   const other = await service.another();
   const email = `${randomUUID()}@example.com`;
   await logIn(other.api, email, 'not the password');

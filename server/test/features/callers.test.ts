@@ -36,7 +36,7 @@ const statusOf = async (path: string, as?: string) => (await service.api.get(pat
 const readUser = (as: string, id = user.id, on = service) =>
   on.api.get(`/project/users/${id}`, as).then(({ status }) => status);
 
-describe('credentials: the first one present decides', () => {
+describe('credentials: the first one found decides', () => {
   const meOf = (options: { as?: string; cookie?: string }) => service.api.call('GET', '/auth/me', options);
 
   test('the session works as a cookie and as a bearer token', async () => {
@@ -56,7 +56,7 @@ describe('credentials: the first one present decides', () => {
     });
   });
 
-  test('an API key in the header beats a cookie, good or bad', async () => {
+  test('an API key in the header takes precedence over a cookie, valid or not', async () => {
     const other = await createTenant(service.api, admin);
     const session = await sessionOf(service.api, other.email, other.password);
     for (const cookie of [session, 'nonsense']) {
@@ -65,12 +65,12 @@ describe('credentials: the first one present decides', () => {
     }
   });
 
-  test('a bad API key is 401, whatever good cookie comes with it', async () => {
+  test('an invalid API key is 401 even with a valid cookie', async () => {
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     expect((await meOf({ as: `pak_${'0'.repeat(64)}`, cookie: session })).status).toBe(401);
   });
 
-  test('a cookie beats a bearer token: a bad cookie gets no second chance', async () => {
+  test('a cookie takes precedence over a bearer token, even an invalid cookie', async () => {
     expect((await meOf({ as: admin, cookie: 'nonsense' })).status).toBe(401);
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     expect((await meOf({ as: admin, cookie: session })).body.session.role).toBe('project');
@@ -86,7 +86,7 @@ describe('credentials: the first one present decides', () => {
     expect((await service.api.call('GET', `/project/users/${user.id}`, { cookie: token })).status).toBe(200);
   });
 
-  test('another scheme than Bearer is no credential; its name may be in any case', async () => {
+  test('only the Bearer scheme counts, in any case', async () => {
     const path = `/project/users/${user.id}`;
     const as = (authorization: string) => service.api.call('GET', path, { headers: { authorization } });
     expect((await as(`Basic ${tenant.key}`)).status).toBe(401);
@@ -118,7 +118,7 @@ describe('sessions', () => {
     }
   });
 
-  test('the e-mail is compared without case and spaces; a wrong one and a wrong password look alike', async () => {
+  test('the e-mail ignores case and surrounding spaces; an unknown e-mail and a wrong password get the same reply', async () => {
     expect((await logIn(service.api, ` ${tenant.email.toUpperCase()} `, tenant.password)).status).toBe(200);
     const [nobody, wrong] = [
       await logIn(service.api, `${unique('nobody')}@example.com`, tenant.password),
@@ -128,7 +128,7 @@ describe('sessions', () => {
   });
 });
 
-test('projects.create: a password that login would refuse for its length in bytes is refused at once', async () => {
+test('projects.create: refuses a password that is too long in bytes for login', async () => {
   const create = (password: string) =>
     service.api.post('/admin/projects', admin, {
       name: 'p',
@@ -209,7 +209,7 @@ describe('inactive', () => {
     expect(await statuses()).toEqual([401, 401, 401, 200]);
   });
 
-  test('a deleted project leaves none of its credentials alive', async () => {
+  test('deleting a project ends all of its credentials', async () => {
     const { id, key, email, password } = await createTenant(service.api, admin);
     const mine = await createUser(service.api, key);
     const callers = [
@@ -224,7 +224,7 @@ describe('inactive', () => {
 });
 
 describe('revocation', () => {
-  test('holds on another instance from the next request on, and after a restart', async () => {
+  test('takes effect on another instance with the next request, and survives a restart', async () => {
     const other = await service.another();
     try {
       const { token, jti } = await mintToken(service.api, tenant.key, user.id);
@@ -248,7 +248,7 @@ describe('revocation', () => {
     }
   });
 
-  test('works over the external id, twice as well as once', async () => {
+  test('works by external id, and repeatedly', async () => {
     const { token, jti } = await mintToken(service.api, tenant.key, user.id);
     for (let time = 0; time < 2; time += 1) {
       const path = `/project/users/ext/${user.externalId}/tokens/revoke`;
@@ -257,7 +257,7 @@ describe('revocation', () => {
     expect(await readUser(token)).toBe(401);
   });
 
-  test("neither another tenant nor another user's path ends a token by its jti", async () => {
+  test("a token cannot be revoked by another tenant or through another user's path", async () => {
     const other = await createTenant(service.api, admin);
     const theirs = await createUser(service.api, other.key);
     const neighbour = await createUser(service.api, tenant.key);
@@ -280,12 +280,12 @@ describe('revocation', () => {
 });
 
 describe('requests that arrive together', () => {
-  test('with one credential each see the user that they name, and no other', async () => {
+  test('with one credential, each sees the user it names and no other', async () => {
     const other = await createTenant(service.api, admin);
     const foreign = await createUser(service.api, other.key);
     const users = await Promise.all(Array.from({ length: 12 }, () => createUser(service.api, tenant.key)));
     const [first, second] = users as [(typeof users)[0], (typeof users)[0]];
-    // An external id that is the id of somebody else.
+    // An external id equal to another user's id.
     const twin = (await service.api.post('/project/users', tenant.key, { externalId: first.id })).body.user;
     const nobody = randomUUID();
     const { token } = await mintToken(service.api, tenant.key, first.id);
@@ -319,7 +319,7 @@ describe('requests that arrive together', () => {
     }
   });
 
-  test('with files each see the file that they name, where it is theirs', async () => {
+  test('each sees the file it names if it may', async () => {
     const users = await Promise.all(Array.from({ length: 4 }, () => createUser(service.api, tenant.key)));
     const owned = await Promise.all(
       users.map(async ({ id }) => {
@@ -358,7 +358,7 @@ describe('minting', () => {
   const mint = (as: string, body: unknown, id = user.id) =>
     service.api.post(`/project/users/${id}/tokens`, as, body);
 
-  test("without scopes a token gets all of the caller's: an integration's own, a project's every one", async () => {
+  test('without scopes a token gets all scopes of its minter', async () => {
     const integration = await createIntegration(service.api, tenant.key, {
       scopes: ['users:read', 'files:read'],
     });
@@ -369,7 +369,7 @@ describe('minting', () => {
     expect((await service.api.post(`/project/users/${user.id}/tokens`, tenant.key)).status).toBe(201);
   });
 
-  test('a subset is granted, an excess is 403 and says what is missing, an unknown scope is 422', async () => {
+  test('a subset is granted, excess scopes are 403 with the missing ones, an unknown scope is 422', async () => {
     const { key } = await createIntegration(service.api, tenant.key, {
       scopes: ['users:read', 'files:read'],
     });
@@ -391,7 +391,7 @@ describe('minting', () => {
     for (const as of [token, space.token]) expect((await mint(as, {})).status).toBe(403);
   });
 
-  test('the life is USER_TOKEN_TTL_SECONDS: valid just before, 401 just after', async () => {
+  test('a token expires after USER_TOKEN_TTL_SECONDS: valid just before, 401 just after', async () => {
     const own = await service.another({ USER_TOKEN_TTL_SECONDS: '60' });
     try {
       const reply = await own.api.post(`/project/users/${user.id}/tokens`, tenant.key, {});
@@ -408,7 +408,7 @@ describe('minting', () => {
     }
   });
 
-  test("a token never exceeds its integration's present scopes, and gets them back with them", async () => {
+  test("a token never exceeds its integration's current scopes, and regains scopes with it", async () => {
     const { id, key } = await createIntegration(service.api, tenant.key, {
       scopes: ['users:read', 'plans:read'],
     });
@@ -425,7 +425,7 @@ describe('minting', () => {
     expect(await readUser(narrow.token)).toBe(403);
   });
 
-  test("a space token carries its space's scopes, whatever its integration or its own claims say", async () => {
+  test("a space token has its space's scopes, regardless of its integration and its claims", async () => {
     const { id } = await createIntegration(service.api, tenant.key, { scopes: ['spaces:login'] });
     const space = await createLiveSpace(service, tenant.id, user.id, ['users:read'], id);
     expect(await readUser(space.token)).toBe(200);
@@ -452,7 +452,7 @@ describe('token confusion', () => {
     return `${input}.${createHmac(hash, secret).update(input).digest('base64url')}`;
   };
 
-  test('a token made here by hand works, so that the refusals below mean something', async () => {
+  test('a correctly forged token works, so the refusals below mean something', async () => {
     expect(await readUser(hmac(claimsOf()))).toBe(200);
   });
 
@@ -485,7 +485,7 @@ describe('token confusion', () => {
     for (const [what, token] of Object.entries(wrong)) expect(await readUser(token), what).toBe(401);
   });
 
-  test('a token without id, expiry, subject, role or project is 401, however well signed', async () => {
+  test('a token without id, expiry, subject, role or project is 401 despite a valid signature', async () => {
     for (const missing of ['jti', 'exp', 'sub', 'role', 'pid', 'iat']) {
       expect(await readUser(hmac(claimsOf({ [missing]: undefined }))), `without ${missing}`).toBe(401);
     }
@@ -504,7 +504,7 @@ describe('token confusion', () => {
     for (const more of odd) expect(await readUser(hmac(claimsOf(more))), JSON.stringify(more)).toBe(401);
   });
 
-  test('the subject must be what the role says, in the project that the token says', async () => {
+  test("the subject must have the token's role and belong to its project", async () => {
     const other = await createTenant(service.api, admin);
     const theirs = await createUser(service.api, other.key);
     const space = await createLiveSpace(service, tenant.id, user.id, scopes);
@@ -546,11 +546,11 @@ describe('token confusion', () => {
     }
   });
 
-  test('scopes that are not in the vocabulary, the wildcard among them, grant nothing', async () => {
+  test('unknown scopes, including the wildcard, grant nothing', async () => {
     expect(await readUser(hmac(claimsOf({ scopes: ['*', 'users:*', 'nonsense'] })))).toBe(403);
   });
 
-  test('a session ends with JWT_EXPIRES_IN', async () => {
+  test('a session expires after JWT_EXPIRES_IN', async () => {
     const own = await service.another({ JWT_EXPIRES_IN: '10m' });
     try {
       const session = await sessionOf(own.api, tenant.email, tenant.password);
@@ -633,7 +633,7 @@ describe('keys', () => {
     expect(listed.body.keys.filter(({ active }: { active: boolean }) => active)).toHaveLength(1);
   });
 
-  test('of 20 keys created at once beside 9 active ones, exactly one is made', async () => {
+  test('of 20 keys created concurrently beside 9 active ones, exactly one succeeds', async () => {
     const { key } = await createTenant(service.api, admin);
     for (let made = 1; made < 9; made += 1) await service.api.post('/project/keys', key, {});
     const replies = await Promise.all(
@@ -765,7 +765,7 @@ describe('keys: the end of a key ends what it minted, on every instance', () => 
     expect(await readUser(await spaceTokenBy(own.key, own.externalId), own.userId)).toBe(200);
   });
 
-  test('a token that names no key, as older releases signed them, is good until it expires', async () => {
+  test('a token without a key, as signed by older releases, is valid until it expires', async () => {
     const own = await stage();
     const { token } = service.pakhus.deps.tokens.sign({
       sub: own.userId,
@@ -780,7 +780,7 @@ describe('keys: the end of a key ends what it minted, on every instance', () => 
     expect(await readUser(token, own.userId)).toBe(401);
   });
 
-  test("a key of another project vouches for nothing, nor does an id that is no key's", async () => {
+  test('a token is invalid if its key belongs to another project or does not exist', async () => {
     const [own, foreign] = [await stage(), await stage()];
     const tokenOf = (akid: string) =>
       service.pakhus.deps.tokens.sign({
@@ -797,7 +797,7 @@ describe('keys: the end of a key ends what it minted, on every instance', () => 
   });
 });
 
-test('users.create: of 50 at once with one external id, one is made and 49 are conflicts', async () => {
+test('users.create: of 50 concurrent calls with one external id, one succeeds and 49 are 409', async () => {
   const externalId = unique('raced');
   const replies = await Promise.all(
     Array.from({ length: 50 }, () => service.api.post('/project/users', tenant.key, { externalId })),
@@ -805,7 +805,7 @@ test('users.create: of 50 at once with one external id, one is made and 49 are c
   expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(409)]);
 });
 
-test('users.create: one external id in two projects is two users, each seen by its own', async () => {
+test('users.create: the same external id in two projects is two separate users', async () => {
   const other = await createTenant(service.api, admin);
   const externalId = unique('shared');
   const [mine, theirs] = [

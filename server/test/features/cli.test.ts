@@ -74,13 +74,13 @@ describe('on the database of a running service', () => {
     ]);
     const kept = await rowsOf(service.databaseUrl, 'select a::text as row from audit_logs a');
     expect(JSON.stringify(kept)).not.toContain(password);
-    // The other tests of this file log in as they are used to.
+    // The other tests of this file expect the original password.
     const own = await sessionOf(service.api, adminEmail, password);
     const back = { currentPassword: password, newPassword: adminPassword };
     expect((await service.api.put('/auth/change-password', own, back)).status).toBe(200);
   });
 
-  test('--email names any account, however it is written; its second factor stays', async () => {
+  test('--email selects any account, ignoring case; its second factor stays', async () => {
     const tenant = await createTenant(service.api, await adminSession(service.api));
     const guarded = await guard(service, tenant);
     const { code, said } = await pakhus(
@@ -112,13 +112,13 @@ describe('on the database of a running service', () => {
     ]);
   });
 
-  test('an account that is not there is an error that names it', async () => {
+  test('an unknown account is an error that names it', async () => {
     const { code, said, complained } = await pakhus('admin disable-2fa --email no@body.example', environment);
     expect([code, said]).toEqual([1, '']);
     expect(complained).toBe('There is no account with the e-mail no@body.example\n');
   });
 
-  test('a database that is none of ours stays as it is, and is named', async () => {
+  test('a database of another application is left unchanged and reported', async () => {
     const empty = withDatabase(service.databaseUrl, 'postgres');
     const tables = `select from pg_tables where schemaname = 'public'`;
     const before = await rowsOf(empty, tables);
@@ -130,7 +130,7 @@ describe('on the database of a running service', () => {
     expect(await rowsOf(empty, tables)).toEqual(before);
   });
 
-  test('with several admins, one has to be named', async () => {
+  test('with several admins, --email is required', async () => {
     const own = await startTestPakhus();
     try {
       await rowsOf(
@@ -154,7 +154,7 @@ describe('without a database', () => {
     'admin reset-password --mail a@b.example',
     'admin reset-password --email',
     'constructor',
-  ])('%s is a mistake that is named, with exit code 2', async (words) => {
+  ])('%s is reported as a usage error with exit code 2', async (words) => {
     const { code, said, complained } = await pakhus(words);
     expect([code, said]).toEqual([2, '']);
     expect(complained).toMatch(/See pakhus --help\n$/);
@@ -171,7 +171,7 @@ describe('without a database', () => {
     }
   });
 
-  test('a bad configuration and a folder without a database are named, with exit code 1', async () => {
+  test('a bad configuration and a folder without a database are reported with exit code 1', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'pakhus-cli-'));
     const bad = await pakhus('admin disable-2fa', { JWT_SECRET: 'short', ENCRYPTION_KEY_PREVIOUS: 'x' });
     expect(bad.code).toBe(1);
@@ -184,7 +184,7 @@ describe('without a database', () => {
   });
 });
 
-test('cli: on the embedded database, a running service is named; once it is stopped, the command works', async () => {
+test('cli: with the embedded database, the command refuses while the service runs and works once it is stopped', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-cli-'));
   const environment = { DATA_DIR: dataDir, PORT: '0' };
   const running: ChildProcess[] = [];

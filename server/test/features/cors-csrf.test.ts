@@ -57,7 +57,7 @@ async function reachedAt(publicUrl: string, more: Record<string, string> = {}) {
 }
 
 describe('CORS of integration keys', () => {
-  test('an allowed origin is reflected with credentials; another is 403, and no CORS header vouches for it', async () => {
+  test('an allowed origin is reflected with credentials; another is 403 without CORS headers', async () => {
     const { key } = await createIntegration(service.api, tenant.key, {
       scopes,
       corsOrigins: [ofIntegration],
@@ -69,7 +69,7 @@ describe('CORS of integration keys', () => {
     expect([refused.status, refused.body.error.code, corsOf(refused)]).toEqual([403, 'FORBIDDEN', none]);
   });
 
-  test('a request without Origin is allowed, also where no origin is', async () => {
+  test('a request without Origin is allowed, even if no origin is listed', async () => {
     const { key } = await createIntegration(service.api, tenant.key, { scopes });
     expect((await readUser(null, { as: key })).status).toBe(200);
     expect((await readUser(ofIntegration, { as: key })).status).toBe(403);
@@ -94,7 +94,7 @@ describe('CORS of integration keys', () => {
     }
   });
 
-  test("the operator's list does not open an integration that does not list the origin itself", async () => {
+  test("the operator's list does not add origins to an integration", async () => {
     const { key } = await createIntegration(service.api, tenant.key, {
       scopes,
       corsOrigins: [ofIntegration],
@@ -102,7 +102,7 @@ describe('CORS of integration keys', () => {
     expect((await readUser(listed, { as: key })).status).toBe(403);
   });
 
-  test('a refused origin is refused before anything happens: nothing is made, nothing is counted', async () => {
+  test('an origin is refused before anything is created or counted', async () => {
     const { key } = await createIntegration(service.api, tenant.key, {
       scopes,
       corsOrigins: [ofIntegration],
@@ -130,14 +130,14 @@ describe('CORS of integration keys', () => {
     }
   });
 
-  test('a change of corsOrigins holds from the next request on', async () => {
+  test('a change of corsOrigins applies from the next request', async () => {
     const { id, key } = await createIntegration(service.api, tenant.key, { scopes });
     expect((await readUser(foreign, { as: key })).status).toBe(403);
     await service.api.put(`/project/integrations/${id}`, tenant.key, { cors_origins: [foreign] });
     expect(corsOf(await readUser(foreign, { as: key }))).toEqual(open(foreign));
   });
 
-  test('errors of an allowed origin carry the headers too, or a page could not read them', async () => {
+  test('errors for an allowed origin carry CORS headers, so that the page can read them', async () => {
     const { key } = await createIntegration(service.api, tenant.key, { corsOrigins: [ofIntegration] });
     const reply = await readUser(ofIntegration, { as: key });
     expect([reply.status, corsOf(reply)]).toEqual([403, open(ofIntegration)]);
@@ -207,7 +207,7 @@ describe('CORS of everyone else', () => {
     expect(corsOf(await readUser(listed, { cookie: session }))).toEqual(open(listed));
   });
 
-  test('a stranger gets the headers of the operator list only, and 401 as ever', async () => {
+  test("a request without a credential gets CORS headers from the operator's list only, and 401", async () => {
     const known = await readUser(listed, {});
     const other = await readUser(foreign, {});
     expect([known.status, corsOf(known), other.status, corsOf(other)]).toEqual([
@@ -262,7 +262,7 @@ describe('CORS of everyone else', () => {
 });
 
 describe('CORS of refusals', () => {
-  test('a page may read that its token or key is no longer good; another page learns nothing', async () => {
+  test('a page can read that its token or key is no longer valid; other pages cannot', async () => {
     const own = await createTenant(service.api, admin);
     const { id } = await createUser(service.api, own.key);
     const { key } = await createIntegration(service.api, own.key, { scopes, corsOrigins: [ofIntegration] });
@@ -288,7 +288,7 @@ describe('CORS of refusals', () => {
     expect(corsOf(await read('pak_nonsense', ofIntegration))).toEqual(none);
   });
 
-  test("the operator's origins may read every answer, also of what is no route", async () => {
+  test("the operator's origins can read every reply, even for unknown routes", async () => {
     for (const [at, status] of [
       ['/nope', 404],
       ['/%zz', 400],
@@ -320,7 +320,7 @@ describe('preflights', () => {
     },
   );
 
-  test('they count against no limit', async () => {
+  test('preflights count against no limit', async () => {
     const address = unique('address');
     for (let time = 0; time < 15; time += 1) {
       const headers = { origin: foreign, 'x-forwarded-for': address };
@@ -341,7 +341,7 @@ describe('CSRF', () => {
     });
   const ownOrigin = () => new URL(service.baseUrl).origin;
 
-  test('an unsafe request with the cookie is refused from another site, and made from our own', async () => {
+  test('an unsafe request with the cookie is refused from another site and accepted from our own', async () => {
     const cookie = { cookie: session };
     expect(await createPlan({ 'sec-fetch-site': 'cross-site' }, cookie)).toBe(403);
     expect(await createPlan({ origin: foreign }, cookie)).toBe(403);
@@ -354,7 +354,7 @@ describe('CSRF', () => {
     expect(await createPlan({}, cookie)).toBe(201);
   });
 
-  test('a refused forgery leaves nothing behind', async () => {
+  test('a refused forgery changes nothing', async () => {
     const mine = await createTenant(service.api, admin);
     const cookie = await sessionOf(service.api, mine.email, mine.password);
     expect(await createPlan({ origin: foreign }, { cookie })).toBe(403);
@@ -370,7 +370,7 @@ describe('CSRF', () => {
     }
   });
 
-  test('reading is safe: a cookie reads from anywhere, and the browser keeps the answer from the page', async () => {
+  test('reads with a cookie are allowed from anywhere; the browser hides the reply from the page', async () => {
     const reply = await service.api.call('GET', '/auth/me', {
       cookie: session,
       headers: { origin: foreign, 'sec-fetch-site': 'cross-site' },
@@ -402,7 +402,7 @@ describe('CSRF', () => {
     expect((await login({ 'x-forwarded-for': address })).status).toBe(200);
   });
 
-  test('* in API_CORS_ALLOW_ORIGINS opens no session to every page', async () => {
+  test('* in API_CORS_ALLOW_ORIGINS does not open sessions to every page', async () => {
     const starred = await service.another({ API_CORS_ALLOW_ORIGINS: '*' });
     try {
       expect((await login({ origin: foreign }, starred.api)).status).toBe(403);
@@ -419,7 +419,7 @@ describe('CSRF', () => {
     expect((await login({ host, origin: `https://${host}:444` })).status).toBe(403);
   });
 
-  test('with PUBLIC_URL our own origin is that one, whatever Host says', async () => {
+  test('with PUBLIC_URL our own origin is that one, regardless of Host', async () => {
     const { instance, api } = await reachedAt('https://files.example.com');
     try {
       expect((await login({ origin: 'https://files.example.com' }, api)).status).toBe(200);
@@ -450,7 +450,7 @@ describe('the session cookie', () => {
     };
   };
 
-  test('is the token itself: HttpOnly, SameSite=Lax, Path=/, as long as the session lives', async () => {
+  test('is the token: HttpOnly, SameSite=Lax, Path=/, and expires with the session', async () => {
     const { value, token, attributes } = await cookieOf(service.api);
     expect(value).toBe(token);
     expect(attributes).toEqual(expect.arrayContaining(['HttpOnly', 'SameSite=Lax', 'Path=/']));
@@ -459,7 +459,7 @@ describe('the session cookie', () => {
     expect(attributes).toContain(`Max-Age=${7 * 86_400}`);
   });
 
-  test('comes with one that the browser is known by: as safe, and for a year', async () => {
+  test('comes with a device cookie that is as safe and lasts a year', async () => {
     const { deviceAttributes } = await cookieOf(service.api);
     expect(deviceAttributes.sort()).toEqual([
       'HttpOnly',
@@ -469,7 +469,7 @@ describe('the session cookie', () => {
     ]);
   });
 
-  test('is Secure where the public origin is https, and only there', async () => {
+  test('is Secure exactly if the public origin is https', async () => {
     const [https, http] = [
       await reachedAt('https://files.example.com'),
       await reachedAt('http://files.example.com'),

@@ -101,12 +101,12 @@ describe('counters without Redis', () => {
     expect(await folded(first.databaseUrl, tenant.id)).toEqual([creation, ...sent].reduce(plus));
   });
 
-  test('counts get into the database by themselves, without a stop or a read', async () => {
+  test('counts reach the database without a stop or a read', async () => {
     const { tenant } = await tenantWithUser(await started());
     await expect.poll(() => folded(service.databaseUrl, tenant.id), { interval: 200 }).toEqual(creation);
   });
 
-  test('a fold that fails is repeated, and counts nothing twice', async () => {
+  test('a failed fold is retried and counts nothing twice', async () => {
     const { tenant } = await tenantWithUser(await started());
     const { databaseUrl } = service;
     // The fold commits nothing while its table is under another name.
@@ -119,7 +119,7 @@ describe('counters without Redis', () => {
     expect(await folded(databaseUrl, tenant.id)).toEqual({ ...creation, requests: 2 });
   });
 
-  test('a batch that the database has already is not added again', async () => {
+  test('a batch that is already in the database is not added again', async () => {
     const { tenant } = await tenantWithUser(await started());
     const { db } = service.pakhus.deps;
     const { applyBatch } = await import('../../src/features/stats/stats.sql.ts');
@@ -133,7 +133,7 @@ describe('counters without Redis', () => {
     expect((await folded(service.databaseUrl, tenant.id)).requests).toBe(1 + 5);
   });
 
-  test('counts for a project that is gone are dropped, and keep no other waiting', async () => {
+  test('counts of a deleted project are dropped and do not block others', async () => {
     const { tenant, userId } = await tenantWithUser(await started());
     const gone = await tenantWithUser(service);
     await service.api.get(`/project/users/${userId}`, tenant.key);
@@ -161,7 +161,7 @@ describe.skipIf(!redisUrl)('counters on Redis', () => {
 
   countersSuite('redis', async () => ({ counters: countersOn(await open()) }));
 
-  test('what an instance that died has counted is folded by another; installations do not mix', async () => {
+  test('another instance folds the counts of one that died; installations stay separate', async () => {
     const installation = randomUUID();
     const [dying, living, foreign] = await Promise.all([open(), open(), open()]);
     const project = randomUUID();
@@ -177,7 +177,7 @@ describe.skipIf(!redisUrl)('counters on Redis', () => {
     expect(book.sumOf(project).requests).toBe(3);
   });
 
-  test('a fold that died between applying a batch and forgetting it is finished by another, without effect', async () => {
+  test('a fold that died after applying a batch is finished by another instance without counting twice', async () => {
     const installation = randomUUID();
     const [first, second] = await Promise.all([open(), open()]);
     const project = randomUUID();
@@ -195,7 +195,7 @@ describe.skipIf(!redisUrl)('counters on Redis', () => {
     expect(book.applications).toHaveLength(2);
   });
 
-  test('a Redis that comes back with older data makes nothing count twice, and is counted in again', async () => {
+  test('a Redis restored to older data causes no double counts and is used again', async () => {
     const installation = randomUUID();
     const redis = await open();
     const keys = () => redis.keys(`pakhus:count:{${installation}}*`);
@@ -263,7 +263,7 @@ describe.skipIf(!redisUrl)('counters on Redis', () => {
     }
   });
 
-  test('kill -9 loses not one answered request', async () => {
+  test('kill -9 loses no answered request', async () => {
     const service = await startTestPakhus({ REDIS_URL: redisUrl ?? '' });
     try {
       const { tenant, userId } = await tenantWithUser(service);
@@ -288,7 +288,7 @@ describe.skipIf(!redisUrl)('counters on Redis', () => {
   });
 
   describe.skipIf(!hasRedisServer)('that goes away', () => {
-    test('counts go on in the process, and nothing is lost or doubled when it is back', async () => {
+    test('the process keeps counting, and nothing is lost or doubled when Redis is back', async () => {
       const redis = await startRedisServer();
       const service = await startTestPakhus({ REDIS_URL: redis.url });
       try {

@@ -53,7 +53,7 @@ describe('files', () => {
     await expectBalanced(service, at.id);
   });
 
-  test('files.upload: a file deleted is a file that can be stored again; a lower bound takes nothing away', async () => {
+  test('files.upload: deleting a file makes room for another; lowering the limit deletes nothing', async () => {
     const at = await targetWith({ maxFiles: 2 });
     const send = () => upload(service.api, at.key, at.path, 'x');
     const [{ body }, second] = [await send(), await send()];
@@ -76,7 +76,7 @@ describe('files', () => {
     expect((await send()).body.error.code).toBe('OVER_QUOTA');
   });
 
-  test('files.upload: without a bound of the plan, or without a plan, there are ten million', async () => {
+  test('files.upload: without a limit in the plan, or without a plan, the limit is ten million', async () => {
     const planned = await targetWith({});
     const tenant = await createTenant(service.api, admin);
     const user = await createUser(service.api, tenant.key);
@@ -99,7 +99,7 @@ describe('files', () => {
     expect(await wrongCounters(service)).toEqual([]);
   });
 
-  test('spaces.delete, users.delete, projects.delete: what goes or moves with them is counted right', async () => {
+  test('spaces.delete, users.delete, projects.delete: counts stay right for files that go or move with them', async () => {
     const at = await targetWith({ maxFiles: 4 });
     const spaceId = (await newSpace(at)).body.space.id;
     for (const meta of [{ space_id: spaceId }, { space_id: spaceId }, {}])
@@ -118,7 +118,7 @@ describe('files', () => {
 });
 
 describe('spaces', () => {
-  test('spaces.create: of 12 at once for 3, exactly 3 are made; one deleted makes room for one', async () => {
+  test('spaces.create: of 12 concurrent calls with a limit of 3, exactly 3 succeed; deleting one makes room for one', async () => {
     const at = await targetWith({ maxSpaces: 3 });
     const replies = await Promise.all(Array.from({ length: 12 }, () => newSpace(at)));
     expect(outcomesOf(replies)).toEqual({ made: 3, details: { limit: 'maxSpaces', max: 3 } });
@@ -128,7 +128,7 @@ describe('spaces', () => {
     expect(outcomesOf(again).made).toBe(1);
   });
 
-  test('spaces.create: without a bound of the plan there are a thousand', async () => {
+  test('spaces.create: without a limit in the plan, the limit is a thousand', async () => {
     const at = await targetWith({});
     await rowsOf(
       service.databaseUrl,

@@ -75,7 +75,7 @@ describe('a flood of guesses', () => {
   const places = Math.min(8, Math.max(1, availableParallelism() - 1));
   const count = places * 20;
 
-  test('lets a browser that has logged in before go next, also from the same address', async () => {
+  test('does not delay a browser that has logged in before, even from the same address', async () => {
     const owner = await ownerWithDevice();
     const strangers = await flood(count, randomAddress);
     expect((await login(owner)).status).toBe(200);
@@ -83,7 +83,7 @@ describe('a flood of guesses', () => {
     await strangers.done;
   });
 
-  test('lets a session change its password, and the admin create a project', async () => {
+  test('does not delay a password change or the creation of a project', async () => {
     const owner = await ownerWithDevice();
     const session = await sessionOf(service.api, owner.email, owner.password);
     const strangers = await flood(count, randomAddress);
@@ -99,7 +99,7 @@ describe('a flood of guesses', () => {
     await strangers.done;
   });
 
-  test('lets another connection address take turns with it', async () => {
+  test('takes turns with other connection addresses', async () => {
     const { email, password } = await createTenant(service.api, admin);
     const strangers = await flood(count, randomAddress);
     const elsewhere = new Agent({ localAddress: '127.0.0.2' });
@@ -119,7 +119,7 @@ describe('a flood of guesses', () => {
     }
   });
 
-  test('lets whoever claims no address go next, also over the same connection address', async () => {
+  test('does not delay clients that claim no address, even from the same connection address', async () => {
     const { email, password } = await createTenant(service.api, admin);
     const strangers = await flood(count, randomAddress);
     const reply = await service.api.post('/auth/login', undefined, { email, password });
@@ -128,7 +128,7 @@ describe('a flood of guesses', () => {
     await strangers.done;
   });
 
-  test('lets other claimed addresses of the same connection address take turns with it', async () => {
+  test('takes turns with other claimed addresses of the same connection address', async () => {
     const { email, password } = await createTenant(service.api, admin);
     const claimed = Array.from({ length: places * 4 }, randomAddress);
     const strangers = await flood(count, (at) => claimed[at % claimed.length] ?? '');
@@ -154,7 +154,7 @@ describe('where no proxy is trusted', () => {
       return { status: statusCode, retryAfter: Number(headers['retry-after']) };
     });
 
-  test('a connection has 1,000 logins in 15 minutes, whatever it claims; known browsers and others have theirs', async () => {
+  test('a connection address has 1,000 logins in 15 minutes regardless of claimed addresses; known browsers and other addresses have their own', async () => {
     own = await startTestPakhus();
     const owner = await ownerWithDevice(own, await adminSession(own.api));
     const before = 2;
@@ -180,7 +180,7 @@ describe('where no proxy is trusted', () => {
   });
 
   test.each([{}, { TRUST_PROXY_HOPS: '1' }])(
-    'the known browsers of an account have 100 together, also for other accounts (%j)',
+    'all known browsers of an account share 100 logins, also for other accounts (%j)',
     async (environment) => {
       own = await startTestPakhus(environment);
       const owner = await ownerWithDevice(own, await adminSession(own.api));
@@ -198,7 +198,7 @@ describe('where no proxy is trusted', () => {
     },
   );
 
-  test('with TRUST_PROXY_HOPS the address that the proxy tells is the only bound', async () => {
+  test('with TRUST_PROXY_HOPS only the address given by the proxy is limited', async () => {
     own = await startTestPakhus({ TRUST_PROXY_HOPS: '1' });
     for (let round = 0; round < 11; round += 1) {
       const statuses = await Promise.all(Array.from({ length: 100 }, () => attempt()));
@@ -208,7 +208,7 @@ describe('where no proxy is trusted', () => {
 });
 
 describe('a browser that has logged in before', () => {
-  test('is not locked out by the guesses of strangers', async () => {
+  test('is not locked out by guesses from elsewhere', async () => {
     const owner = await ownerWithDevice();
     await lockForStrangers(owner.email);
     const { device, ...stranger } = owner;
@@ -222,7 +222,7 @@ describe('a browser that has logged in before', () => {
     expect((await service.api.put('/auth/change-password', session, change)).status).toBe(200);
   });
 
-  test('has 10 failures in 15 minutes of its own, which lock out nobody else', async () => {
+  test('has its own limit of 10 failures in 15 minutes, which locks out nobody else', async () => {
     const owner = await ownerWithDevice();
     const other = deviceOf(await login({ email: owner.email, password: owner.password }));
     const guess = { email: owner.email, device: owner.device };
@@ -236,7 +236,7 @@ describe('a browser that has logged in before', () => {
     expect((await login(owner)).status).toBe(200);
   });
 
-  test('keeps its failures with its cookie: a new cookie is the same browser', async () => {
+  test('keeps its failures when it gets a new cookie', async () => {
     const owner = await ownerWithDevice();
     const renewed = deviceOf(await login(owner));
     for (let n = 0; n < 10; n += 1)
@@ -244,7 +244,7 @@ describe('a browser that has logged in before', () => {
     expect((await login({ ...owner, device: renewed })).status).toBe(429);
   });
 
-  test('is a stranger to other accounts, and with a cookie that was changed', async () => {
+  test('is unknown to other accounts, and with an altered cookie', async () => {
     const [owner, victim] = [await ownerWithDevice(), await ownerWithDevice()];
     await lockForStrangers(victim.email);
     const [, deviceId, ...rest] = owner.device.split('.');
@@ -254,7 +254,7 @@ describe('a browser that has logged in before', () => {
     expect((await login(victim)).status).toBe(200);
   });
 
-  test('is a stranger again after a password reset, and known after a change', async () => {
+  test('is unknown again after a password reset, and stays known after a password change', async () => {
     const owner = await ownerWithDevice();
     const session = await sessionOf(service.api, owner.email, owner.password);
     const newPassword = 'another password';
@@ -276,7 +276,7 @@ describe('a browser that has logged in before', () => {
     expect((await login({ ...owner, device: again })).status).toBe(200);
   });
 
-  test('opens nothing: its cookie is no credential', async () => {
+  test('gets no access by its cookie alone', async () => {
     const { device } = await ownerWithDevice();
     for (const cookie of [`pakhus_device=${device}`, `token=${device}`]) {
       const reply = await service.api.call('GET', '/auth/me', { headers: { cookie } });
@@ -285,7 +285,7 @@ describe('a browser that has logged in before', () => {
     expect((await service.api.get('/auth/me', device)).status).toBe(401);
   });
 
-  test('is not locked out by wrong codes of somebody who knows the password', async () => {
+  test('is not locked out by wrong codes from somebody who knows the password', async () => {
     const tenant = await createTenant(service.api, admin);
     const guarded = await guard(service, tenant);
     alignToStep(service);

@@ -60,7 +60,7 @@ test('authentication does not wait for the lists of others', async () => {
   await Promise.all(lists);
 });
 
-test('lists take turns by project: a single one does not wait for all of a busy neighbour', async () => {
+test('lists take turns by project: one list does not wait for all lists of a busy neighbour', async () => {
   const { answered, list, neighbourKey, neighbourPath } = await neighbours();
   let lists: Promise<void>[] = [];
   await inTransaction(service.databaseUrl, async (query) => {

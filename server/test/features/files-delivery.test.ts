@@ -322,6 +322,13 @@ for (const store of stores) {
       return reply.body.file.url;
     };
 
+    test('files.upload: the longest name is stored and downloaded in full, also when it exceeds the headers S3 takes', async () => {
+      const name = `${'倉'.repeat(200)}.txt`;
+      const { status, headers, body } = await fetched(await urlOf('long', { name, type: 'text/plain' }));
+      expect({ status, body: body.toString() }).toEqual({ status: 200, body: 'long' });
+      expect(headers['content-disposition']).toContain(`filename*=UTF-8''${encodeURIComponent(name)}`);
+    });
+
     test('files.read: without R2_PUBLIC_URL a public file gets a signed url that expires', async () => {
       const meta = { visibility: 'public' };
       const { file } = (await upload(fixture.service.api, owner.key, owner.path, 'open', { meta })).body;

@@ -52,7 +52,7 @@ async function connected() {
   };
 }
 
-test('stop: a request that is on its way over a connection kept alive is answered, as its last one', async () => {
+test('stop: a request in flight on a keep-alive connection is answered, and the connection closes', async () => {
   const { service, socket, host, ended, received, forget } = await connected();
   const ask = () => socket.write(`GET /api/v1/health HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
   ask();
@@ -67,7 +67,7 @@ test('stop: a request that is on its way over a connection kept alive is answere
   expect(received().toLowerCase()).toContain('connection: close');
 });
 
-test('stop: a request that was already under way is told that its connection ends with the answer', async () => {
+test('stop: the reply to a running request says Connection: close', async () => {
   const { service, socket, host, ended, received, forget } = await connected();
   const body = '{"email":"a@b.example"}';
   socket.write(
@@ -147,7 +147,7 @@ for (const choice of storesFor('instances')) {
       return sha256(Buffer.from(await download.arrayBuffer()));
     }
 
-    test('files: stored through one, read back, changed and deleted through the other', async () => {
+    test('files: stored through one instance, read, changed and deleted through the other', async () => {
       const { key, path } = await tenant();
       for (const [nth, size] of [0, 3_000, 400_000, 2_000_000].entries()) {
         const bytes = bytesOf(size, nth + 1);
@@ -161,7 +161,7 @@ for (const choice of storesFor('instances')) {
       }
     });
 
-    test('tokens: what is revoked at one is refused by both from the next request on', async () => {
+    test('tokens: a token revoked at one instance is refused by both with the next request', async () => {
       const { key, user, path } = await tenant();
       for (const nth of [0, 1, 0, 1]) {
         const { token, jti } = await mintToken(api(nth), key, user.id);
@@ -173,7 +173,7 @@ for (const choice of storesFor('instances')) {
       }
     });
 
-    test('spaces: of logins at both, one session is live, and it is the same one everywhere', async () => {
+    test('spaces: after logins at both instances, one session is live, and both agree which', async () => {
       const { key, path } = await tenant();
       const external_id = unique('space');
       const fields = { external_id, name: 's', scopes: ['files:read'], password: 'ruta 66' };
@@ -195,7 +195,7 @@ for (const choice of storesFor('instances')) {
       expect(accepted[0]?.toSorted()).toEqual([200, 401, 401, 401, 401, 401]);
     });
 
-    test.skipIf(!redisUrl)('limits: both count one and the same integration', async () => {
+    test.skipIf(!redisUrl)('limits: both instances share the count of an integration', async () => {
       const { key } = await tenant();
       const policy = { scopes: ['users:read'], rateLimitMax: 7, rateLimitWindow: 600_000 };
       const integration = await createIntegration(api(0), key, policy);
@@ -206,7 +206,7 @@ for (const choice of storesFor('instances')) {
       expect(replies.filter((reply) => reply.status === 429)).toHaveLength(13);
     });
 
-    test('images: jobs sent through either are done, by both workers and by whichever is left', async () => {
+    test('images: jobs from either instance are done by both workers, or by the remaining one', async () => {
       const { key, path } = await tenant();
       const image = await picture().png().toBuffer();
       const send = (nth: number) =>
@@ -233,7 +233,7 @@ for (const choice of storesFor('instances')) {
       }
     });
 
-    test('rolling restart: under load no confirmed upload is lost, and no answer is a 5xx but 503', async () => {
+    test('rolling restart: under load no confirmed upload is lost, and the only 5xx is 503', async () => {
       const { id, key, path } = await tenant();
       const kept = new Map<string, string>();
       const odd: string[] = [];
@@ -280,7 +280,7 @@ for (const choice of storesFor('instances')) {
       expect(rows.length).toBeLessThanOrEqual(kept.size + unanswered);
     });
 
-    test('reaper: what users leave behind goes by way of the workers, once, and nothing else', async () => {
+    test('reaper: the workers delete every object left behind, once, and nothing else', async () => {
       const { id, key, path } = await tenant();
       const stays = await createUser(api(1), key);
       await Promise.all(

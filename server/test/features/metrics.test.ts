@@ -41,7 +41,7 @@ test('metrics: off unless METRICS_PORT is set, and never on the port of the API'
   }
 });
 
-test('metrics: a worker has them as well', async () => {
+test('metrics: a worker serves them as well', async () => {
   const worker = await service.another({ ROLE: 'worker' });
   const reply = await fetch(worker.pakhus.metricsUrl ?? '');
   expect([reply.status, worker.pakhus.baseUrl]).toEqual([200, null]);
@@ -72,7 +72,7 @@ test('metrics: the text is well-formed and has everything an operator watches', 
   expect((await fetch(service.pakhus.metricsUrl ?? '', { method: 'POST' })).status).toBe(404);
 });
 
-test('metrics: requests are counted and timed by route, method and status, also refused ones', async () => {
+test('metrics: requests, also refused ones, are counted and timed by route, method and status', async () => {
   const key = (route: string, method: string, status: string) =>
     `pakhus_http_request_seconds_count{route="${route}",method="${method}",status="${status}"}`;
   const before = samplesOf(await scrape());
@@ -116,14 +116,14 @@ test('metrics: the backlog of the reaper is what is due', async () => {
   expect(samplesOf(await scrape()).get('pakhus_reaper_backlog_objects')).toBe(before + 1);
 });
 
-test('metrics: no id of a tenant and no secret is in them', async () => {
+test('metrics: contain no tenant id and no secret', async () => {
   await service.api.get(`/project/users/${userId}`, tenant.key);
   const text = await scrape();
   for (const secret of [tenant.id, userId, tenant.key, tenant.email]) expect(text).not.toContain(secret);
   expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
 });
 
-test('metrics: a gauge that fails is left out, and takes nothing else with it', async () => {
+test('metrics: a failing gauge is left out without affecting the others', async () => {
   const metrics = createMetrics();
   metrics.gauge('broken', 'Never there.', async () => {
     throw new Error('away');

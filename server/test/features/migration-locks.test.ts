@@ -11,7 +11,7 @@ interface Warning {
   readonly blockers: readonly { pid: number; state: string; query_start: string }[];
 }
 
-test('migrate: a long transaction delays it, is named in the log, and holds up nobody behind the migration', async () => {
+test('migrate: a long transaction delays the migration and is logged, but blocks no requests behind it', async () => {
   const database = await freshDatabase();
   let lines = '';
   const log = createLogger('warn', {

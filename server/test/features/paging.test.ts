@@ -88,7 +88,7 @@ async function pageOf({ name, path, as }: List, limit: number, cursor: string | 
 const listOf = (name: string, lists = mine) => lists.get(name) as List;
 
 describe.each(names)('%s.list', (name) => {
-  test.each([1, 2])('by pages of %i finds every row once, in the order of one large page', async (limit) => {
+  test.each([1, 2])('in pages of %i lists every row once, in the order of one page', async (limit) => {
     const list = listOf(name);
     const whole = await pageOf(list, 100, null);
     expect(whole.next).toBeNull();
@@ -104,7 +104,7 @@ describe.each(names)('%s.list', (name) => {
     expect(found).toEqual(whole.ids);
   });
 
-  test('takes no cursor of another list, nor of the same list of somebody else', async () => {
+  test("refuses a cursor of another list, or of another tenant's list", async () => {
     const { path, as } = listOf(name);
     const others = names.filter((other) => other !== name).map((other) => listOf(other));
     // There is one list of projects.

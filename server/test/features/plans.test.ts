@@ -32,7 +32,7 @@ test('plans.create: the first plan is the default, later ones are not', async ()
   expect((await defaultsOf(key)).map((plan: { id: string }) => plan.id)).toEqual([first.id]);
 });
 
-test('plans.create: 20 first plans at once leave one default', async () => {
+test('plans.create: 20 concurrent first plans leave exactly one default', async () => {
   const { key } = await createTenant(service.api, admin);
   const replies = await Promise.all(
     Array.from({ length: 20 }, () => service.api.post('/project/plans', key, { name: 'p', maxFileSize: 1 })),
@@ -91,7 +91,7 @@ test('plans.delete: a plan with users stays; without the default, the oldest rem
   expect((await defaultsOf(key))[0].id).toBe(second.id);
 });
 
-test('plans.delete: who has no plan of its own follows the default one, which stays', async () => {
+test('plans.delete: the default plan cannot be deleted while users without a plan follow it', async () => {
   const { key } = await createTenant(service.api, admin);
   const user = await createUser(service.api, key);
   const first = await createPlan(service.api, key, { maxFileSize: 10 });
@@ -105,7 +105,7 @@ test('plans.delete: who has no plan of its own follows the default one, which st
   expect(await planOf()).toBe(second.id);
 });
 
-test('users.create: while default plans come and go, a user gets the one that there is', async () => {
+test('users.create: a new user gets a plan even while default plans are deleted', async () => {
   const { key } = await createTenant(service.api, admin);
   const plans = [];
   for (let nth = 0; nth < 9; nth += 1) plans.push(await createPlan(service.api, key));
@@ -119,7 +119,7 @@ test('users.create: while default plans come and go, a user gets the one that th
   }
 });
 
-test('plans: a plan of another tenant does not exist', async () => {
+test("plans: another tenant's plan is answered as nonexistent", async () => {
   const plan = await createPlan(service.api, tenant.key);
   const other = await createTenant(service.api, admin);
   for (const [method, path] of [
@@ -144,7 +144,7 @@ test('plans: a plan of another tenant does not exist', async () => {
   ).toBe(404);
 });
 
-test('plans: how many files and spaces a user may have is set, changed and cleared, shown and audited', async () => {
+test('plans: maxFiles and maxSpaces can be set, changed and cleared, and are shown and audited', async () => {
   const { key } = await createTenant(service.api, admin);
   const plan = await createPlan(service.api, key, { maxFiles: 5, max_spaces: 0 });
   expect(plan).toMatchObject({ maxFiles: 5, maxSpaces: 0 });
@@ -163,7 +163,7 @@ test('plans: how many files and spaces a user may have is set, changed and clear
     expect((await service.api.put(at, key, { maxFiles })).status).toBe(422);
 });
 
-test('plans.create: bad fields are named one by one', async () => {
+test('plans.create: every bad field is named', async () => {
   const reply = await service.api.post('/project/plans', tenant.key, {
     storageLimit: -1,
     allowedMimes: ['nonsense', '*/png'],

@@ -36,11 +36,14 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer', () => {
     ['transaction', 'pool_mode = transaction', 'server_round_robin = 1'],
     ['transaction', 'pool_mode = transaction', 'default_pool_size = 1'],
     ['statement', 'pool_mode = statement'],
-  ])('%s mode is refused at the start, with what to change (%s, %s)', async (_, ...settings) => {
-    await expect(startBehind(...settings.filter(Boolean))).rejects.toThrow(
-      /ended with 1: .*not in session mode: set pool_mode = session/,
-    );
-  });
+  ])(
+    '%s mode is refused at the start, and the error says what to change (%s, %s)',
+    async (_, ...settings) => {
+      await expect(startBehind(...settings.filter(Boolean))).rejects.toThrow(
+        /ended with 1: .*not in session mode: set pool_mode = session/,
+      );
+    },
+  );
 
   test('session mode serves uploads and lists, on every connection', async () => {
     const api = await startBehind('pool_mode = session');
@@ -57,7 +60,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer', () => {
     }
   });
 
-  test('session mode with too few connections is refused, with what to change', async () => {
+  test('session mode with too few connections is refused, and the error says what to change', async () => {
     await expect(startBehind('pool_mode = session', 'default_pool_size = 2')).rejects.toThrow(
       /ended with 1: .*default_pool_size/,
     );

@@ -80,7 +80,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, tenant.id);
   });
 
-  test("files.upload: the same holds for a space's limit inside a larger quota, and the owner is charged alike", async () => {
+  test("files.upload: a space's limit within a larger quota is as exact, and the owner is charged too", async () => {
     const tenant = await tenantWithUser({ storageLimit: room * 10 });
     const spaceId = await spaceOf(tenant, { limit_bytes: room });
     const [bytes, meta] = [bytesOf(size), { space_id: spaceId }];
@@ -94,7 +94,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, tenant.id);
   });
 
-  test("files.upload: who waits for a user's or a space's lock holds up no other user, and is stored in the end", async () => {
+  test('files.upload: waiting for the lock of a user or space delays no other user, and the upload succeeds', async () => {
     const heldUser = await tenantWithUser();
     const { key } = heldUser;
     const newPath = async () => `/project/users/${(await createUser(service.api, key)).id}`;
@@ -127,7 +127,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, heldUser.id);
   });
 
-  test('files.upload: what the database refuses together is stored one by one', async () => {
+  test('files.upload: if the database refuses a batch, its files are stored one by one', async () => {
     const tenant = await tenantWithUser();
     const [store_files] = await rowsOf<{ definition: string }>(
       service.databaseUrl,
@@ -161,7 +161,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, tenant.id);
   });
 
-  test('files.delete: of 100 parallel deletes of one file, one is 204 and 99 are 404, and it is given back once', async () => {
+  test('files.delete: of 100 concurrent deletes of one file, one is 204 and 99 are 404, and the quota is refunded once', async () => {
     const tenant = await tenantWithUser();
     const spaceId = await spaceOf(tenant);
     const meta = { space_id: spaceId };
@@ -177,7 +177,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, tenant.id);
   });
 
-  test('files: uploads, deletes and moves of 200 files at once keep every counter right', async () => {
+  test('files: concurrent uploads, deletes and moves of 200 files keep every counter right', async () => {
     const tenant = await tenantWithUser();
     const spaceId = await spaceOf(tenant);
     const replies = await released(200, async (nth) => {
@@ -258,7 +258,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       }
     });
 
-    test('users.assignPlan: after a smaller plan is in force, no upload goes beyond it', async () => {
+    test('users.assignPlan: once a smaller plan applies, no upload exceeds it', async () => {
       const tenant = await tenantWithUser();
       const small = await createPlan(service.api, tenant.key, { maxFileSize: 1 << 30, storageLimit: 5000 });
       const { interference } = await race(tenant, {}, () =>
@@ -299,7 +299,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await settle(tenant);
     });
 
-    test('files.delete: deletes of files of a space racing with its deletion take every file once', async () => {
+    test('files.delete: deletes racing with the deletion of their space delete every file once', async () => {
       const tenant = await tenantWithUser();
       const spaceId = await spaceOf(tenant);
       const made = await Promise.all(

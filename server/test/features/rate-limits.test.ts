@@ -41,7 +41,7 @@ function secondsUntilReset({ headers }: Reply, on: TestPakhus = service): number
 }
 
 describe('resolution, most specific first', () => {
-  test('devMode, the own limit, the tier of the project, what the admin set, the environment', async () => {
+  test("devMode, then the integration's limit, the project's tier, the admin's setting, the environment", async () => {
     const own = await startTestPakhus({ RATE_LIMIT_MAX: '70', RATE_LIMIT_WINDOW_MS: '5000' });
     try {
       const { api } = own;
@@ -78,7 +78,7 @@ describe('resolution, most specific first', () => {
     }
   });
 
-  test('what the admin sets holds on every instance from the next request on', async () => {
+  test("the admin's setting applies on every instance from the next request", async () => {
     const own = await startTestPakhus();
     const other = await own.another();
     try {
@@ -139,7 +139,7 @@ describe('over the limit', () => {
     expect([again.status, remainingOf(again)]).toEqual([200, '1']);
   });
 
-  test('a window that is set anew counts at once, however long the old one would have lasted', async () => {
+  test('a changed window applies at once, however long the old one had left', async () => {
     const { id, key } = await createIntegration(
       service.api,
       tenant.key,
@@ -152,14 +152,14 @@ describe('over the limit', () => {
     expect((await users(key)).status).toBe(200);
   });
 
-  test('of 50 calls at once exactly max are let through', async () => {
+  test('of 50 concurrent calls exactly max are allowed', async () => {
     const { key } = await createIntegration(service.api, tenant.key, limited(10));
     const replies = await Promise.all(Array.from({ length: 50 }, () => users(key)));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(40);
   });
 
-  test('nothing happens: what a limited call would have made is not made', async () => {
+  test('a limited call changes nothing', async () => {
     const { key } = await createIntegration(service.api, tenant.key, limited(1));
     await users(key);
     const externalId = unique('limited');
@@ -167,7 +167,7 @@ describe('over the limit', () => {
     expect((await service.api.get(`/project/users/ext/${externalId}`, tenant.key)).status).toBe(404);
   });
 
-  test('one integration does not use up what another has', async () => {
+  test('one integration does not use up the limit of another', async () => {
     const [one, other] = [
       await createIntegration(service.api, tenant.key, limited(1)),
       await createIntegration(service.api, tenant.key, limited(1)),
@@ -185,7 +185,7 @@ describe('over the limit', () => {
 });
 
 describe('who is counted', () => {
-  test('every subject of an integration has a bucket, its tokens share it, its key has another', async () => {
+  test('each subject of an integration has a bucket shared by its tokens; the key has its own', async () => {
     const { id, key } = await createIntegration(service.api, tenant.key, limited(4));
     const [anna, bent] = [
       await createUser(service.api, tenant.key),
@@ -235,7 +235,7 @@ describe('who is counted', () => {
     }
   });
 
-  test('a dead credential is 401 and uses up nothing', async () => {
+  test('an invalid credential is 401 and counts against no limit', async () => {
     const { key } = await createIntegration(service.api, tenant.key, limited(2));
     for (let call = 0; call < 5; call += 1) expect((await users(`${key.slice(0, -1)}x`)).status).toBe(401);
     expect(remainingOf(await users(key))).toBe('1');
@@ -255,7 +255,7 @@ describe('logging in', () => {
   };
   const ten = (status: number) => Array(10).fill(status);
 
-  test('10 attempts in 15 minutes for an address, also right ones; then 429 until the window ends', async () => {
+  test('an address has 10 attempts in 15 minutes, successful ones included; then 429 until the window ends', async () => {
     const address = unique('address');
     const headers = () => ({ 'x-forwarded-for': address });
     const right = { email: tenant.email, password: tenant.password };
@@ -272,7 +272,7 @@ describe('logging in', () => {
     expect((await attempt(headers(), right)).status).toBe(200);
   });
 
-  test('the address is the first X-Forwarded-For entry, whatever follows it', async () => {
+  test('the client address is the first X-Forwarded-For entry, regardless of the others', async () => {
     const address = unique('address');
     const headers = () => ({
       'x-forwarded-for': `${address}, ${unique('proxy')}`,
@@ -311,7 +311,7 @@ describe('logging in', () => {
     }
   });
 
-  test('20 failures for an account from 20 addresses give 429, also for the right password', async () => {
+  test('20 failures for an account from 20 addresses give 429, even for the right password', async () => {
     const { email, password } = await createTenant(service.api, admin);
     const from = () => ({ 'x-forwarded-for': unique('address') });
     const failures = await Promise.all(
@@ -328,7 +328,7 @@ describe('logging in', () => {
     expect((await attempt(from(), { email, password })).status).toBe(200);
   });
 
-  test('a success forgets the failures before it; an account that does not exist is counted alike', async () => {
+  test('a success resets the failures; unknown accounts are counted the same way', async () => {
     const { email, password } = await createTenant(service.api, admin);
     const from = () => ({ 'x-forwarded-for': unique('address') });
     for (let round = 0; round < 2; round += 1) {

@@ -87,7 +87,7 @@ const inBrowser = (
     await work(page, seen);
   });
 
-test('the page of reset links is served with what it needs, and lets nothing else run', async () => {
+test('the reset page is served with its own assets and allows no other scripts', async () => {
   const { origin } = new URL(service.baseUrl);
   for (const file of ['', '/page.js', '/page.css']) {
     const answer = await fetch(`${origin}/console/reset-password${file}`);
@@ -120,7 +120,7 @@ describe.skipIf(!browserPath)('in a browser', () => {
     expect(reply.status).toBe(200);
   });
 
-  test('a reset link that was used says so once, in words about the link', async () => {
+  test('a used reset link shows one message about the link', async () => {
     await inBrowser(async (page) => {
       await page.goto(`${new URL(service.baseUrl).origin}/console/reset-password?token=used`);
       await page.fill('#password', 'a new password');
@@ -133,7 +133,7 @@ describe.skipIf(!browserPath)('in a browser', () => {
     });
   });
 
-  test('the reference: whoever authorizes on its first screen can try an upload out as it stands', async () => {
+  test('the reference: after authorizing on the first screen, the upload example works unchanged', async () => {
     const tenant = await createTenant(service.api, await adminSession(service.api));
     const user = await createUser(service.api, tenant.key);
     await inBrowser(async (page) => {
@@ -161,7 +161,7 @@ describe.skipIf(!browserPath)('in a browser', () => {
     expect(files).toMatchObject([{ name: 'say "hi".txt', size: 5 }]);
   });
 
-  test.each(['/reference', '/docs'])('%s shows every operation, and asks nobody but this service', (path) =>
+  test.each(['/reference', '/docs'])('%s shows every operation and contacts only this service', (path) =>
     inBrowser(async (page, seen) => {
       await page.goto(`${service.baseUrl}${path}`);
       await page.waitForSelector('.opblock-tag-section');

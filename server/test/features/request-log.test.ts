@@ -46,7 +46,7 @@ test.each([
   '4bf92f3577b34da6a3ce929d0e0e4736',
   'Root=1-67891233:ab/cd+ef_gh.ij',
   'x'.repeat(128),
-])('a request keeps the id that its client gave it, in the answer and in the log: %s', async (id) => {
+])('a request id given by the client is kept in the reply and in the log: %s', async (id) => {
   expect(await withId(id)).toBe(id);
   await until('it is logged', async () => log.includes(`"request_id":"${id}"`));
 });
@@ -60,7 +60,7 @@ test.each([
   ['a tab', 'a\tb'],
   ['a letter beyond ASCII', 'é'],
   ['one that is too long', 'x'.repeat(129)],
-])('an id that is not sane is replaced by a new one: %s', async (_what, id) => {
+])('an invalid request id is replaced by a new one: %s', async (_what, id) => {
   const [first, second] = [await withId(id), await withId(id)];
   expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(second).not.toBe(first);
@@ -74,7 +74,7 @@ async function sendRaw(bytes: string): Promise<string> {
   return text(socket);
 }
 
-test('the log tells no signature, token, key or password, whether they were right or wrong', async () => {
+test('the log contains no signature, token, key or password, valid or not', async () => {
   const { api, baseUrl } = service;
   const { pathname } = new URL(baseUrl);
   const wrong = unique('not-the-password');
@@ -127,7 +127,7 @@ test('the log tells no signature, token, key or password, whether they were righ
   }
 });
 
-test('a body that its client cuts off is no error of ours', async () => {
+test('a body cut off by the client is not logged as our error', async () => {
   const id = unique('cut-off');
   const { port, hostname, pathname } = new URL(service.baseUrl);
   const socket = connect(Number(port), hostname);

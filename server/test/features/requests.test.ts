@@ -38,7 +38,7 @@ test.each([
   ['/project/plans', { name: 'late', maxFileSize: 1 }],
   ['/project/keys', { name: 'late' }],
   ['/project/integrations', { name: 'late', scopes: ['files:read'] }],
-])('%s: what is made while its project is deleted is refused like what comes after', async (at, body) => {
+])('%s: a creation racing with the deletion of its project is refused like a later one', async (at, body) => {
   const doomed = await createTenant(service.api, await adminSession(service.api));
   await inTransaction(service.databaseUrl, async (query) => {
     await query(`delete from projects where id = '${doomed.id}'`);
@@ -53,7 +53,7 @@ test.each([
 test.each([
   ['/project/keys', {}],
   ['/project/integrations', { scopes: ['files:read'] }],
-])('%s: a key that is replaced while it makes another leaves nothing behind', async (at, body) => {
+])('%s: a key replaced while it creates another leaves nothing behind', async (at, body) => {
   const admin = await adminSession(service.api);
   const stolen = await createTenant(service.api, admin);
   await inTransaction(service.databaseUrl, async (query) => {
@@ -73,7 +73,7 @@ test.each([
   expect(left).toHaveLength(1);
 });
 
-test('changes that wait for one lock take no connection from other projects', async () => {
+test('changes waiting for a lock take no connections from other projects', async () => {
   const other = await createTenant(service.api, await adminSession(service.api));
   const { body } = await upload(service.api, tenant.key, path, Buffer.from('held'));
   const change = () => service.api.put(`${path}/files/${body.file.id}`, tenant.key, { classifier: 'x' });
@@ -94,12 +94,12 @@ test('changes that wait for one lock take no connection from other projects', as
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(60).fill(200));
 });
 
-describe('a form is no JSON body', () => {
+describe('a form instead of a JSON body', () => {
   const form = formOf([{ name: 'scopes', value: '["files:read"]' }]);
   const sent = (method: string, at: string, as = tenant.key) =>
     service.api.call(method, at, { as, raw: form, headers: { 'content-type': contentTypeOf() } });
 
-  test('it is refused, and nothing happens', async () => {
+  test('is refused and changes nothing', async () => {
     const { id, key } = await createIntegration(service.api, tenant.key, {
       scopes: ['users:read', 'files:read'],
     });
@@ -119,7 +119,7 @@ describe('a form is no JSON body', () => {
   });
 });
 
-test('JSON null is no empty object', async () => {
+test('JSON null is not accepted as an empty object', async () => {
   const raw = { raw: 'null', headers: { 'content-type': 'application/json' } };
   for (const [method, at] of [
     ['POST', `${path}/tokens`],
@@ -129,7 +129,7 @@ test('JSON null is no empty object', async () => {
     expect((await service.api.call(method, at, { as: tenant.key, ...raw })).status, at).toBe(422);
 });
 
-test('JSON that is nested without end is told so', async () => {
+test('JSON that is nested too deeply gets an error that says so', async () => {
   const raw = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const headers = { 'content-type': 'application/json' };
   const reply = await service.api.call('POST', '/project/keys', { as: tenant.key, raw, headers });
@@ -137,7 +137,7 @@ test('JSON that is nested without end is told so', async () => {
   expect(reply.text).not.toContain('stack');
 });
 
-test('however much is wrong, the answer stays short', async () => {
+test('the error stays short, however much is wrong', async () => {
   const { token } = await mintToken(service.api, tenant.key, user.id, []);
   const scopes = Array(9_000).fill('x');
   const many = await service.api.post(`${path}/spaces`, token, { external_id: 'x', name: 'x', scopes });
@@ -174,7 +174,7 @@ async function statusesOf(sent: string, count: number): Promise<number[]> {
   return statuses();
 }
 
-test('requests that were sent ahead of their answers are worked on in their order', async () => {
+test('pipelined requests are processed in order', async () => {
   const { pathname } = new URL(service.baseUrl);
   const lines = (method: string, at: string, body = '') =>
     `${method} ${pathname}${at} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -190,7 +190,7 @@ test('requests that were sent ahead of their answers are worked on in their orde
   expect(await statusesOf(sent, 25)).toEqual([404, 404, 201, ...Array<number>(20).fill(200), 204, 404]);
 });
 
-test('of requests far ahead of their answers, some are done and the rest told to wait', async () => {
+test('of too many pipelined requests, some are processed and the rest get 429', async () => {
   const { pathname } = new URL(service.baseUrl);
   const sent = `GET ${pathname}/project/plans HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(1000);
   const statuses = await statusesOf(sent, 1000);
@@ -198,7 +198,7 @@ test('of requests far ahead of their answers, some are done and the rest told to
   expect(new Set(statuses)).toEqual(new Set([401, 429]));
 });
 
-test('large bodies of one tenant that never end keep nobody else out', async () => {
+test("one tenant's endless large bodies block nobody else", async () => {
   const other = await createTenant(service.api, await adminSession(service.api));
   const clients = await Promise.all(
     Array.from({ length: 40 }, () =>
@@ -215,7 +215,7 @@ test('large bodies of one tenant that never end keep nobody else out', async () 
   for (const client of clients) client.end();
 });
 
-describe('what is dear to read is refused before it is read', () => {
+describe('bodies that are expensive to parse are refused before parsing', () => {
   const json = { 'content-type': 'application/json' };
 
   test('a JSON body of more than 16 KiB below /auth is 413, however it is sent', async () => {
@@ -242,7 +242,7 @@ describe('what is dear to read is refused before it is read', () => {
     expect(reply.text).toContain('more than 10000 values');
   });
 
-  test('commas and brackets inside a string are no values', async () => {
+  test('commas and brackets inside a string do not count as values', async () => {
     const raw = JSON.stringify({ externalId: 'punctuated', rest: ',[{"\\'.repeat(10_000) });
     const reply = await service.api.call('POST', '/project/users', { as: tenant.key, raw, headers: json });
     expect(reply.status).toBe(201);
@@ -286,7 +286,7 @@ describe('what is dear to read is refused before it is read', () => {
     await until('the connection is gone', async () => client.gone);
   });
 
-  test('an upload in many tiny chunks is told to send larger ones, and nothing is stored', async () => {
+  test('an upload in many tiny chunks is refused with advice, and nothing is stored', async () => {
     const own = await createUser(service.api, tenant.key);
     const client = await openRawPost(service.baseUrl, {
       path: `/project/users/${own.id}/files`,
@@ -300,7 +300,7 @@ describe('what is dear to read is refused before it is read', () => {
   });
 });
 
-test('an update without a body is told to send one; an empty object is one', async () => {
+test('an update without a body is refused with advice; an empty object is accepted', async () => {
   const headers = { 'content-type': 'application/json' };
   for (const raw of ['', undefined]) {
     const given = { as: tenant.key, headers, ...(raw === undefined ? {} : { raw }) };
@@ -329,24 +329,27 @@ test.each(['1.1', '1.0'])('two Host headers are 400, in the one envelope (HTTP/%
   }
 });
 
-test.each(['x"y', 'a b', 'evil.test/"},{"', 'a\tb', 'ø'])('Host %j becomes part of no link', async (host) => {
-  const { body } = await upload(service.api, tenant.key, path, Buffer.from('linked'));
-  const { hostname, port, pathname } = new URL(service.baseUrl);
-  const socket = connect(Number(port), hostname);
-  socket.write(
-    `GET ${pathname}${path}/files/${body.file.id} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${tenant.key}\r\nConnection: close\r\n\r\n`,
-  );
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk as Buffer);
-  const [, answer = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
-  expect(JSON.parse(answer).file.url).toMatch(/^http:\/\/localhost\//);
-});
+test.each(['x"y', 'a b', 'evil.test/"},{"', 'a\tb', 'ø'])(
+  'Host %j never becomes part of a link',
+  async (host) => {
+    const { body } = await upload(service.api, tenant.key, path, Buffer.from('linked'));
+    const { hostname, port, pathname } = new URL(service.baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `GET ${pathname}${path}/files/${body.file.id} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${tenant.key}\r\nConnection: close\r\n\r\n`,
+    );
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const [, answer = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+    expect(JSON.parse(answer).file.url).toMatch(/^http:\/\/localhost\//);
+  },
+);
 
 test.each([
   ['tokens', 'application/json', Buffer.from('{"scopes":[]}')],
   ['files', contentTypeOf(), formOf(partsOf('a file'))],
   ['files', contentTypeOf(), formOf(partsOf(Buffer.alloc(300_000)))],
-])('%s: a change whose credential ends while its body is under way is refused', async (at, type, body) => {
+])('%s: a change is refused if its credential ends while the body arrives', async (at, type, body) => {
   const owner = await createUser(service.api, tenant.key);
   const { id, key } = await createIntegration(service.api, tenant.key, {
     scopes: ['users:read', 'files:write'],
@@ -366,7 +369,7 @@ test.each([
   expect(files).toEqual([]);
 });
 
-test('what is no route is 404, whatever is sent to it', async () => {
+test('an unknown route is 404, whatever is sent to it', async () => {
   const json = { 'content-type': 'application/json' };
   for (const [method, at, given] of [
     ['QUERY', '/health', {}],
@@ -383,7 +386,7 @@ test('what is no route is 404, whatever is sent to it', async () => {
   }
 });
 
-test('the type of a body matters only where there is one', async () => {
+test('the content type matters only if there is a body', async () => {
   const { id } = await createUser(service.api, tenant.key);
   const headers = { 'content-type': 'text/plain' };
   const preflight = await service.api.call('OPTIONS', '/project/users', { headers });
@@ -395,7 +398,7 @@ test('the type of a body matters only where there is one', async () => {
   );
 });
 
-test('a refused credential is told how to do better; logging out takes also a dead cookie away', async () => {
+test('a refused credential gets advice, and logout also clears an invalid cookie', async () => {
   const reply = await service.api.call('GET', '/auth/me', { cookie: 'token=dead' });
   expect([reply.status, reply.headers['www-authenticate']]).toEqual([401, 'Bearer']);
   expect(reply.headers['set-cookie']).toBeUndefined();
@@ -404,14 +407,14 @@ test('a refused credential is told how to do better; logging out takes also a de
   expect(String(out.headers['set-cookie'])).toMatch(/^token=;.*Max-Age=0/);
 });
 
-test('an empty cookie is none', async () => {
+test('an empty cookie counts as none', async () => {
   const session = await sessionOf(service.api, tenant.email, tenant.password);
   const reply = await service.api.call('GET', '/auth/me', { as: session, headers: { cookie: 'token=' } });
   expect(reply.status).toBe(200);
 });
 
 describe('uploads are refused in order', () => {
-  test('a space that is not there, or not active, before the file itself', async () => {
+  test('a missing or inactive space is reported before problems of the file', async () => {
     const space = (
       await service.api.post(`${path}/spaces`, tenant.key, { external_id: 'shut', name: 'Shut' })
     ).body.space;
@@ -443,7 +446,7 @@ describe('uploads are refused in order', () => {
     expect(await sent(null, 6, 'text/plain')).toEqual([422, 'STORAGE_LIMIT_EXCEEDED']);
   });
 
-  test('what is wrong with the metadata is told also before a file that is far too large', async () => {
+  test('metadata errors are reported even before a file that is far too large', async () => {
     const options = { fields: { meta: '{bad' }, type: 'text/plain' };
     const reply = await upload(service.api, tenant.key, path, Buffer.alloc(20 << 20), options);
     expect([reply.status, reply.body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
@@ -459,7 +462,7 @@ describe('fields of a form', () => {
     });
   };
 
-  test('spellings of one field that differ are refused; a field wins over meta in any spelling', async () => {
+  test('contradicting spellings of one field are refused; a field overrides meta in any spelling', async () => {
     const [one, other] = [crypto.randomUUID(), crypto.randomUUID()];
     const both = await stored({ fields: { spaceId: one, space_id: other } });
     expect([both.status, issuesOf(both)]).toMatchObject([422, [{ path: 'space_id', code: 'casing' }]]);
@@ -467,12 +470,12 @@ describe('fields of a form', () => {
     expect(mixed.status, 'there is no such space').toBe(404);
   });
 
-  test('space_id null is the level of the user', async () => {
+  test("space_id null stores the file at the user's level", async () => {
     const reply = await stored({ meta: { space_id: null } });
     expect([reply.status, reply.body.file?.space_id]).toEqual([201, null]);
   });
 
-  test('tags are kept as they are looked for, and one of nothing but blanks is none', async () => {
+  test('tags are trimmed as in searches, and a blank tag is refused', async () => {
     const { file } = (await stored({ meta: { tags: [' sp ', 'sp'] } })).body;
     expect(file.tags).toEqual(['sp']);
     expect((await stored({ meta: { tags: ['sp', '  '] } })).status).toBe(422);

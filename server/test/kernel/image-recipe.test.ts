@@ -1,4 +1,4 @@
-// The presets and how explicit wishes change them.
+// The presets, and how explicit options override them.
 import { describe, expect, it } from 'vitest';
 import { type ImageRecipe, type ImageWishes, resolveRecipe } from '../../src/kernel/media/image-recipe.ts';
 
@@ -24,7 +24,7 @@ const table: [string, ImageWishes, ImageRecipe][] = [
     { format: 'webp', quality: 75, width: 300, height: 150 },
   ],
   [
-    'a preset with a height of its own',
+    'a preset with another height',
     { preset: 'original', height: 10 },
     { format: 'webp', quality: 90, height: 10 },
   ],
@@ -43,7 +43,7 @@ const table: [string, ImageWishes, ImageRecipe][] = [
 describe('resolveRecipe', () => {
   it.each(table)('%s', (_name, wishes, recipe) => {
     expect(resolveRecipe(wishes)).toEqual(recipe);
-    // An absent side is absent, not undefined: the recipe travels as JSON and is compared as such.
+    // An absent side is absent, not undefined: recipes are stored and compared as JSON.
     expect(Object.keys(resolveRecipe(wishes)).sort()).toEqual(Object.keys(recipe).sort());
   });
 });

@@ -1,4 +1,4 @@
-// A run that never ends by itself, with every kind of process that tests start. It is for interrupted.test.ts.
+// A run that never ends by itself and starts every kind of process, for interrupted.test.ts.
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

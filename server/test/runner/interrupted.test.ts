@@ -1,4 +1,4 @@
-// Whoever interrupts the tests finds no server of theirs running afterwards.
+// An interrupted test run leaves no server running.
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,12 +18,12 @@ const waysToEnd = [
 ] as const;
 
 describe.skipIf(process.platform !== 'linux')('a run of the tests', () => {
-  // The first is the hardest, and each is a run of its own: CI goes through all of them.
+  // Each way is a separate run. The first is the hardest; CI tries all of them.
   test.concurrent.each(process.env.CI ? waysToEnd : waysToEnd.slice(0, 1))(
     'that is %s leaves no process behind',
     async (_, signal, receiver) => {
       const folder = await mkdtemp(join(tmpdir(), 'pakhus-runner-'));
-      // PostgreSQL's own user has to get through.
+      // PostgreSQL's user must be able to enter the folder.
       await chmod(folder, 0o711);
       const { DATABASE_URL: _theirs, ...environment } = process.env;
       const runner = spawnChild(process.execPath, [vitest, 'run', '--config', config], {

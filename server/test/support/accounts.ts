@@ -1,5 +1,5 @@
-// Accounts for tests: an authenticator of our own making, so that codes are checked against an independent
-// reading of RFC 6238, and calls from addresses of their own, so that the login limiter stays out of it.
+// Accounts for tests: an independent implementation of RFC 6238 to check codes against, and calls from a different
+// address each, so that the login limiter does not interfere.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Api, Reply } from './api.ts';
@@ -24,7 +24,7 @@ export const randomAddress = (): string => [...randomBytes(4)].join('.');
 export const post = (api: Api, path: string, body: unknown, as?: string): Promise<Reply> =>
   api.call('POST', path, { body, as, headers: { 'x-forwarded-for': randomAddress() } });
 
-/** The code of the present step, or of one so many steps away. */
+/** The code of the current step, or of one `steps` away. */
 export function codeOf(service: TestPakhus, secret: string, stepsAway = 0): string {
   const step = Math.floor(service.pakhus.deps.clock() / stepMs) + stepsAway;
   const counter = Buffer.alloc(8);

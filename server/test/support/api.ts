@@ -1,5 +1,5 @@
-// The HTTP client of the tests. Every reply is held against the OpenAPI document and the error envelope, so
-// that each test also tests that the service does what it documents.
+// The HTTP client of the tests. It checks every reply against the OpenAPI document and the error envelope, so each test
+// also tests the document.
 import { Agent, request as httpRequest } from 'undici';
 import { expect } from 'vitest';
 import { expectDocumented } from './documented.ts';

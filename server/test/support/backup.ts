@@ -1,5 +1,5 @@
-// The backup and the restore of docs/operations.md, as a test performs them: with the tools of PostgreSQL where
-// they are as new as the server, and otherwise with one consistent reading of every table.
+// The backup and restore of docs/operations.md: with PostgreSQL's tools if they are as new as the server, otherwise by
+// reading every table in one snapshot.
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 export interface Dump {
   readonly by: 'pg_dump' | 'reading';
-  /** Into an empty database; `migrated` is one that has all tables already. */
+  /** Restores into an empty database; `migrated` is one that already has all tables. */
   restore(target: { empty: string; migrated: string }): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ async function dumpWith(tools: string, url: string, folder: string): Promise<Dum
   };
 }
 
-/** The folder of a pg_dump that is not older than the server, or null. */
+/** The folder of a pg_dump at least as new as the server, or null. */
 async function toolsFor(url: string): Promise<string | null> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -49,12 +49,12 @@ async function toolsFor(url: string): Promise<string | null> {
   return null;
 }
 
-/** In the order in which they were made: a table refers to older ones only. */
+/** In order of creation: a table refers to older ones only. */
 const tablesOfPakhus = `select relname as table_name from pg_class
   where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
     and relname not like '%migrations%' order by oid`;
 
-/** All but those that the database computes. */
+/** All columns except generated ones. */
 const writtenColumns = `select string_agg(quote_ident(attname), ', ') as names from pg_attribute
   where attrelid = quote_ident($1)::regclass and attnum > 0 and not attisdropped and attgenerated = ''`;
 
@@ -89,7 +89,7 @@ async function writeTables(url: string, held: ReadonlyMap<string, string>): Prom
   }
 }
 
-/** Adds what is new to a copy and takes nothing away from it; what goes while it looks is not an error. */
+/** Adds new files to a copy and deletes none. Files that disappear meanwhile are not an error. */
 export async function copyObjects(from: string, to: string): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true }).catch(ignoreGone)) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];

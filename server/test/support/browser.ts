@@ -1,4 +1,4 @@
-// The real Chromium of the tests, where there is one.
+// A real Chromium, if TEST_CHROMIUM names one.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { waitMsMax } from './bounds.ts';
 
 export const browserPath = process.env.TEST_CHROMIUM;
 
-/** Gives `work` a page of a browser that is gone afterwards. */
+/** Runs `work` with a page of a fresh browser and closes it. */
 export async function withPage(work: (page: Page) => Promise<void>): Promise<void> {
   const profile = await mkdtemp(join(tmpdir(), 'pakhus-browser-'));
   const browser = await chromium.launchPersistentContext(profile, {

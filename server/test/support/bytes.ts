@@ -1,4 +1,4 @@
-// Bytes to store and to compare: repeatable, without a pattern that a shifted part could hide in.
+// Bytes to store and compare: repeatable, and without a pattern that could hide a shifted part.
 import { createCipheriv, createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 
@@ -11,12 +11,12 @@ export function sha256(data: Buffer): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-/** A stream of `data` in chunks, as a network would give it. */
+/** A stream of `data` in chunks, like from a network. */
 export function streamOf(data: Buffer, chunkBytes = 64 << 10): Readable {
   return Readable.from(chunksOf(data, chunkBytes), { objectMode: false, highWaterMark: chunkBytes });
 }
 
-/** Gives `data`, then fails. */
+/** Streams `data`, then fails. */
 export function failingStream(data: Buffer, error: Error): Readable {
   return Readable.from(
     (function* () {
@@ -27,7 +27,7 @@ export function failingStream(data: Buffer, error: Error): Readable {
   );
 }
 
-/** Gives `data`, calls `onStall`, and then stays silent for ever. */
+/** Streams `data`, calls `onStall`, then never sends anything again. */
 export function stallingStream(data: Buffer, onStall: () => void): Readable {
   const chunks = chunksOf(data, 64 << 10);
   return new Readable({

@@ -1,9 +1,9 @@
-// Processes that tests start end with the process that started them, however that one ends. Each test process has one
-// guard, which reads the ids of its children from a pipe; when the pipe closes, it kills those that are left.
+// Kills the processes a test started when the test process ends, however it ends. Each test process has one guard, which
+// reads the pids of its children from a pipe and kills the remaining ones when the pipe closes.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
-// In a session of its own, where Ctrl-C does not reach it. A server that a test has paused is woken up to see that its
+// In its own session, where Ctrl-C does not reach it. It resumes servers that a test paused, so that they notice that their
 // parent is gone.
 const guardScript = `trap '' HUP INT TERM
 alive=' '
@@ -39,7 +39,7 @@ function startGuard(): Writable {
   return lifeline;
 }
 
-/** Hands a process that was just started to the guard. */
+/** Registers a process with the guard. */
 export function endWithUs<Child extends ChildProcess>(child: Child): Child {
   const { pid } = child;
   if (pid === undefined) return child;

@@ -1,17 +1,17 @@
-// Databases of a test's own.
+// Databases for tests, and queries on them that bypass the service.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { until } from './processes.ts';
 
-/** Kept for a moment: to connect costs more than most of what is asked. */
+/** Kept briefly: connecting costs more than most queries. */
 const pools = new Map<string, pg.Pool>();
 
 function poolOf(url: string): pg.Pool {
   const known = pools.get(url);
   if (known) return known;
   const pool = new pg.Pool({ connectionString: url, idleTimeoutMillis: 2_000, allowExitOnIdle: true });
-  // Tests cut connections and stop servers.
+  // Expected: tests cut connections and stop servers.
   pool.on('error', () => undefined);
   pools.set(url, pool);
   return pool;
@@ -29,7 +29,7 @@ export async function onServer(url: string, statement: string): Promise<pg.Query
     return result;
   } catch (error) {
     client.release(true);
-    // It was cut while nobody used it.
+    // The pooled connection was cut while idle.
     if (isKept && isCut(error)) return onServer(url, statement);
     throw error;
   }
@@ -37,7 +37,7 @@ export async function onServer(url: string, statement: string): Promise<pg.Query
 
 const isCut = (error: unknown): boolean => !(error instanceof pg.DatabaseError) || error.code === '57P01';
 
-/** Lets `work` query within a transaction of its own, which ends with it. */
+/** Runs `work` in a transaction that is rolled back afterwards. */
 export async function inTransaction(
   url: string,
   work: (query: (statement: string) => Promise<unknown>) => Promise<void>,
@@ -55,7 +55,7 @@ export async function inTransaction(
 /** Whether a statement waits for a lock in this database. */
 export const isSomebodyWaiting = async (url: string): Promise<boolean> => (await waitersIn(url)) > 0;
 
-/** How many do. */
+/** How many statements wait for a lock in this database. */
 export async function waitersIn(url: string): Promise<number> {
   const { rows } = await onServer(
     url,
@@ -81,7 +81,7 @@ export async function freshDatabase(): Promise<{ url: string; drop: () => Promis
   };
 }
 
-/** Tries again: only a superuser may end the autovacuum that happens to be at work in a database. */
+/** Retries, because only a superuser may end an autovacuum that is running in the database. */
 export async function dropDatabase(server: string, name: string): Promise<void> {
   await until(`${name} is dropped`, () =>
     onServer(server, `drop database if exists ${name} with (force)`).then(
@@ -91,7 +91,7 @@ export async function dropDatabase(server: string, name: string): Promise<void> 
   );
 }
 
-/** Looks into a database behind the service's back. */
+/** Queries a database directly, bypassing the service. */
 export async function rowsOf<Row = Record<string, unknown>>(url: string, statement: string): Promise<Row[]> {
   return (await onServer(url, statement)).rows as Row[];
 }

@@ -1,5 +1,4 @@
-// Holds a reply against the OpenAPI document: a documented status, type and headers, and a body of the documented
-// shape.
+// Checks a reply against the OpenAPI document: status, type, headers and the shape of the body.
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
@@ -59,7 +58,7 @@ function answerOf(given: unknown): Answer {
   return { ...answer, headers: Object.fromEntries(headers) };
 }
 
-/** What a reference leads to, or the thing itself. */
+/** Resolves a reference; returns anything else unchanged. */
 function resolved(part: unknown): unknown {
   const { $ref } = part as { $ref?: string };
   if ($ref === undefined) return part;
@@ -67,7 +66,7 @@ function resolved(part: unknown): unknown {
   return keys.reduce<unknown>((inner, key) => (inner as Json)[key], document);
 }
 
-/** With no room for fields that are not documented: one that slipped in may be one that nobody should see. */
+/** Refuses undocumented fields: one that slipped in may be secret. */
 function closed<Schema>(schema: Schema): Schema {
   if (typeof schema !== 'object' || schema === null) return schema;
   for (const part of Object.values(schema)) closed(part);
@@ -109,8 +108,8 @@ export function expectDocumented(method: string, path: string, reply: Seen): voi
 }
 
 /**
- * The headers of an error are always there, but for the count of requests, which only 429 is sure to have; of other
- * answers, those that are said to be required. Nor is a count sent where none is documented.
+ * Errors carry all documented headers, except the rate-limit count, which only 429 must have. Other replies carry those
+ * marked as required. No reply carries a count that is not documented.
  */
 function expectHeaders(what: string, { content = {}, headers }: Answer, reply: Seen): void {
   const missing = Object.entries(headers)

@@ -1,5 +1,5 @@
-// An HTTP proxy on loopback that fails on purpose, between a store and the real server. It forwards requests
-// untouched, Host header included, so that their signatures still hold.
+// An HTTP proxy on loopback that fails on purpose, between a store and the real server. It forwards requests unchanged,
+// including the Host header, so that signatures stay valid.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,31 +7,31 @@ import type { AddressInfo } from 'node:net';
 export type Fault =
   /** The request never reaches the server; the connection is reset. */
   | { readonly kind: 'reset' }
-  /** The request is read and nothing is ever said. */
+  /** The request is read; no reply is ever sent. */
   | { readonly kind: 'hang' }
-  /** The server does it, and then nothing is ever said. */
+  /** The server handles the request; no reply is ever sent. */
   | { readonly kind: 'storedThenHang' }
   | { readonly kind: 'latency'; readonly ms: number }
-  /** The reply's head and so many bytes of its body come through, then a reset. */
+  /** The reply's head and that many bytes of its body come through, then a reset. */
   | { readonly kind: 'cutReply'; readonly bytes: number }
-  /** The same, but then silence. */
+  /** The same, but followed by silence instead of a reset. */
   | { readonly kind: 'stallReply'; readonly bytes: number }
-  /** The server does it; its reply is lost with the connection. */
+  /** The server handles the request; its reply is lost with the connection. */
   | { readonly kind: 'storedThenLost' }
-  /** Answered by the proxy; the server never sees it. */
+  /** The proxy replies; the server never sees the request. */
   | { readonly kind: 'status'; readonly status: number; readonly code?: string }
-  /** A maintenance page with a 200, or another status, in the server's place; the server never sees the request. */
+  /** The proxy replies with a maintenance page, with 200 or another status; the server never sees the request. */
   | { readonly kind: 'page'; readonly status?: number }
-  /** The server does it, but the client is told this. */
+  /** The server handles the request, but the client gets this reply. */
   | { readonly kind: 'storedThenStatus'; readonly status: number; readonly code?: string }
-  /** The connection is reset after so many bytes of the request's body. */
+  /** The connection is reset after that many bytes of the request's body. */
   | { readonly kind: 'cutRequest'; readonly bytes: number };
 
 export interface FaultRule {
   readonly fault: Fault;
-  /** How many requests it strikes; for ever without one. */
+  /** How many requests it affects; all of them if absent. */
   readonly count?: number;
-  /** Strikes only these. */
+  /** Affects only these. */
   readonly when?: (request: http.IncomingMessage) => boolean;
 }
 
@@ -99,7 +99,7 @@ export async function startFaultProxy(upstream: string): Promise<FaultProxy> {
     });
     onward.on('error', () => request.socket.resetAndDestroy());
     onward.on('response', (answer) => deliver(answer, request, reply, fault));
-    // A client that goes away takes its half-sent request with it.
+    // A client that disconnects aborts its unfinished request.
     request.on('close', () => {
       if (!request.complete) onward.destroy();
     });

@@ -1,5 +1,5 @@
-// One PostgreSQL for the whole run: the server that DATABASE_URL names, or our own embedded one. Each test
-// file makes databases of its own on it, copied from one that is migrated here.
+// One PostgreSQL for the whole run: the server in DATABASE_URL, or the embedded one. Each test file creates its own databases
+// on it, copied from a template that is migrated here.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const partitionScript = new URL('../../db/optional/partition-files.sql', import.
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A server on which databases may be made. */
+    /** A server on which tests create databases. */
     databaseServer: string;
     /** A migrated, empty database to copy. */
     templateDatabase: string;

@@ -1,4 +1,4 @@
-// Builds image files byte by byte and cuts them up again: the bricks of the hostile corpus. Refuses nothing.
+// Builds image files byte by byte and takes them apart, for the hostile corpus. Validates nothing.
 import { crc32, deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 
@@ -55,7 +55,7 @@ export interface PngParts {
   readonly data?: Buffer;
 }
 
-/** Says whatever it is told to; without `data` it carries one grey row. */
+/** Claims whatever it is given; without `data` it has one grey row. */
 export function png(parts: PngParts): Buffer {
   const { width, height, bitDepth = 8, colour = 0, interlaced = false, before = [], data } = parts;
   const look = Buffer.from([bitDepth, colour, 0, 0, interlaced ? 1 : 0]);
@@ -83,7 +83,7 @@ export function gif(width: number, height: number, blocks: readonly Buffer[]): B
   return Buffer.concat([Buffer.from('GIF89a'), screen, palette, ...blocks, Buffer.from([0x3b])]);
 }
 
-/** One white pixel at a place of one's choice, claiming any size. */
+/** One white pixel at any position, claiming any size. */
 export function gifFrame(left = 0, top = 0, width = 1, height = 1): Buffer {
   const frame = Buffer.from([0x2c, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0x4c, 0x01, 0]);
   frame.writeUInt16LE(left, 1);
@@ -178,7 +178,7 @@ function jpegMarkers(file: Buffer): { marker: number; offset: number }[] {
   return markers;
 }
 
-/** A box of the family of formats that avif belongs to. */
+/** A box of the ISO base media format, which avif uses. */
 export function box(type: string, ...content: readonly Buffer[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([u32be(body.length + 8), Buffer.from(type, 'latin1'), body]);

@@ -1,5 +1,5 @@
-// Mail in tests: a real SMTP server on loopback, and the outbox folder. Mails are read by a parser that is not
-// the one that wrote them.
+// Mail in tests: a real SMTP server on loopback, and the outbox folder. Mails are parsed by a library other than the one
+// that writes them.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -12,7 +12,7 @@ import { until } from './processes.ts';
 export interface MailServer {
   readonly url: string;
   readonly port: number;
-  /** What has been accepted, in order. */
+  /** Accepted mails, in order. */
   readonly mails: readonly Email[];
   /** Mails whose acceptance is being held back. */
   readonly held: number;
@@ -40,7 +40,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
       });
     },
   });
-  // A client that goes away is not the business of the test.
+  // Clients may disconnect at any time.
   server.on('error', () => undefined);
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const { port: chosen } = server.server.address() as AddressInfo;
@@ -62,7 +62,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
   };
 }
 
-/** The mails to an address, once there are so many. */
+/** Waits for `count` mails to an address. */
 export const mailsTo = (server: MailServer, address: string, count = 1): Promise<Email[]> =>
   until(`${count} mails to ${address}`, async () => {
     const found = server.mails.filter(({ to }) => to?.some((one) => one.address === address));
@@ -84,7 +84,7 @@ export async function readOutbox(dataDir: string): Promise<OutboxMail[]> {
   );
 }
 
-/** The outbox's mails to an address, once there are so many. */
+/** Waits for `count` mails to an address in the outbox. */
 export const outboxTo = (dataDir: string, address: string, count = 1): Promise<OutboxMail[]> =>
   until(`${count} mails to ${address} in the outbox`, async () => {
     const mails = await readOutbox(dataDir);
@@ -101,7 +101,7 @@ export function linkOf({ text = '' }: Email): string {
 
 export const tokenOf = (mail: Email): string => new URL(linkOf(mail)).searchParams.get('token') ?? '';
 
-/** A page that a link can open; it notes what it was opened with. */
+/** A page that links can open; it records the URLs. */
 export async function startPage(): Promise<{
   url: string;
   opened: URL[];

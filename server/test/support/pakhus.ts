@@ -1,5 +1,5 @@
-// A whole Pakhus for a test: in this process, listening on loopback, on a database and a folder of its own,
-// with a clock that the test can move.
+// A complete Pakhus in the test process, listening on loopback, with its own database and folder and a clock that the test
+// can move.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { dist } from './dist.ts';
 export const adminEmail = 'admin@pakhus.local';
 export const adminPassword = 'the admin of the tests';
 
-/** What a Pakhus of the tests is given, wherever it runs. */
+/** Settings of every Pakhus in tests, in this process or another. */
 export const testSecrets = {
   JWT_SECRET: 'a secret that only the tests know about',
   ADMIN_PASSWORD: adminPassword,
@@ -32,7 +32,7 @@ export interface TestPakhus {
   stop(): Promise<void>;
 }
 
-/** `hear` gets the lines of the log, which otherwise go to stdout. */
+/** `hear` receives the log lines, which otherwise go to stdout. */
 export async function startTestPakhus(
   environment: Record<string, string> = {},
   hear?: (lines: string) => void,

@@ -1,4 +1,4 @@
-// PgBouncer from Debian's package before a database of a test, on loopback.
+// PgBouncer from Debian's package in front of a test database, on loopback.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export interface PgBouncer {
 }
 
 export async function startPgBouncer(databaseUrl: string, ...settings: string[]): Promise<PgBouncer> {
-  // The embedded server has a socket only, in a folder that is closed to others.
+  // The embedded server only has a socket, in a folder other users cannot enter.
   const { proxy, url } = await proxyDatabase(databaseUrl);
   const { user, password, database } = new pg.Client({ connectionString: url });
   const folder = await mkdtemp(join(tmpdir(), 'pakhus-pgbouncer-'));

@@ -1,8 +1,8 @@
-// Ports of loopback.
+// Free ports on loopback.
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** A port that nobody listened on a moment ago. */
+/** A port that was free just now. */
 export async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

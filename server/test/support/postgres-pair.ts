@@ -31,7 +31,7 @@ function idOf(which: string): number {
 export interface PostgresServer {
   readonly port: number;
   readonly url: string;
-  /** SIGSTOP to all of its processes; nobody is told. */
+  /** SIGSTOP to all of its processes: connections stay open and silent. */
   pause(): Promise<void>;
   goOn(): void;
   /** SIGKILL, to all of its processes. */
@@ -49,7 +49,7 @@ export interface PostgresPair {
 const role = 'pakhus';
 const applicationName = 'standby';
 
-/** No commit is confirmed before the standby has it. */
+/** Commits are confirmed only once the standby has them. */
 export async function startPostgresPair(): Promise<PostgresPair> {
   const folder = await mkdtemp(join(tmpdir(), 'pakhus-pair-'));
   await chmod(folder, 0o777);
@@ -65,7 +65,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
     'UTF8',
     '--locale=C.UTF-8',
   ]);
-  // A server that has never run may simply be copied.
+  // A server that has never run can simply be copied.
   await asOwner('cp', ['-a', dataOf('primary'), dataOf('standby')]);
   await asOwner('touch', [join(dataOf('standby'), 'standby.signal')]);
   const [primaryPort, standbyPort] = [await freePort(), await freePort()];
@@ -130,7 +130,7 @@ async function startServer(
   };
 }
 
-/** The first one is told first, so that it starts no more. */
+/** Signals the postmaster first, so that it starts no more processes. */
 async function signalAll(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const pid = child.pid as number;
   const backends = await childrenOf(pid, '');
@@ -140,7 +140,7 @@ async function signalAll(child: ChildProcess, signal: NodeJS.Signals): Promise<v
     try {
       process.kill(backend, signal);
     } catch {
-      // It has ended meanwhile.
+      // It has already exited.
     }
   }
 }

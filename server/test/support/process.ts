@@ -1,4 +1,4 @@
-// The built product as a process of its own, for tests that kill it.
+// The built product as a separate process, for tests that kill it.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ export interface PakhusProcess {
   readonly child: ChildProcess;
   /** Empty for a worker. */
   readonly baseUrl: string;
-  /** kill -9, and gone when it resolves. */
+  /** kill -9; resolves when the process is gone. */
   kill(): Promise<void>;
   /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number | null>;

@@ -1,9 +1,9 @@
-// Looks at real processes by way of Linux's /proc, for tests about what is started, how and when it is gone.
+// Inspects processes through /proc, for tests of how processes are started and when they are gone.
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitMsMax } from './bounds.ts';
 
-/** Asks again until the answer is not undefined or false; a test that hangs here names what never came true. */
+/** Polls until the answer is neither undefined nor false. A timeout names the condition that never came true. */
 export async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
   const deadline = Date.now() + waitMsMax;
   for (;;) {
@@ -60,7 +60,7 @@ interface Stat {
 
 async function readStat(path: string): Promise<Stat | undefined> {
   const text = await readFile(path, 'latin1').catch(() => undefined);
-  // The second field is the name in brackets, and may hold anything.
+  // The second field is the name in brackets and may contain anything.
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
   if (!fields) return undefined;
   const [state = '', parent = '0'] = fields;

@@ -1,5 +1,4 @@
-// A client that keeps no rule of HTTP that it was not told to keep: it can lie about lengths, stop in the middle
-// and hang up.
+// A raw HTTP client that can break the rules: wrong lengths, half-sent requests, resets.
 import { once } from 'node:events';
 import net from 'node:net';
 
@@ -16,7 +15,7 @@ export interface RawRequest {
 }
 
 export interface RawClient {
-  /** Resolves when the bytes are with the kernel, or the connection is gone. */
+  /** Resolves when the kernel has the bytes, or the connection is gone. */
   write(bytes: Buffer | string): Promise<void>;
   /** The first reply, or the end of the connection. */
   reply(): Promise<RawReply>;

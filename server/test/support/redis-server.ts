@@ -1,4 +1,4 @@
-// Redis servers and sentinels of a test's own, from Debian's package, on loopback and without persistence.
+// Redis servers and sentinels for one test, from Debian's package, on loopback and without persistence.
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ export interface RedisServer {
   stop(): Promise<void>;
   pause(): void;
   goOn(): void;
-  /** Sends one command on a connection of its own. */
+  /** Sends one command on a new connection. */
   ask(command: string, ...args: string[]): Promise<unknown>;
   remove(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function startRedisReplica(primary: RedisServer, ...more: string[])
   return replica;
 }
 
-/** Alone it decides on a failover, half a second after the primary has gone. */
+/** A quorum of one: fails over half a second after the primary is gone. */
 export const startSentinel = (name: string, primary: RedisServer, ...more: string[]): Promise<RedisServer> =>
   launch(['--sentinel'], (port) => [
     `port ${port}`,

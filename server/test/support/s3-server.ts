@@ -1,5 +1,5 @@
-// The real S3 server of the tests, where there is one, and the AWS SDK as a second opinion on what it holds.
-// Every test file makes its own buckets, so that all can run on one server at once.
+// The real S3 server of the tests, if TEST_S3_ENDPOINT names one, and the AWS SDK as an independent reader. Every test file
+// creates its own buckets, so that all can run on one server at once.
 import { randomUUID } from 'node:crypto';
 import {
   CreateBucketCommand,
@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { createS3Store, type S3StoreOptions } from '../../src/platform/objects/s3/s3-store.ts';
 
-/** For sweeps that take everything. */
+/** For sweeps that may delete everything. */
 export const nobodyWrites = async (): Promise<boolean> => false;
 
 export interface S3Server {
@@ -26,13 +26,13 @@ export interface S3Buckets {
   readonly sdk: S3Client;
   /** Options of a store on these buckets. */
   readonly options: S3StoreOptions;
-  /** As the SDK sees it. */
+  /** Read through the SDK. */
   unfinishedUploads(): Promise<number>;
   read(bucket: string, key: string): Promise<Buffer>;
   remove(): Promise<void>;
 }
 
-/** Undefined where TEST_S3_ENDPOINT is not set. */
+/** Undefined if TEST_S3_ENDPOINT is not set. */
 export function testS3Server(): S3Server | undefined {
   const { TEST_S3_ENDPOINT, TEST_S3_ACCESS_KEY_ID, TEST_S3_SECRET_ACCESS_KEY } = process.env;
   if (!TEST_S3_ENDPOINT) return undefined;

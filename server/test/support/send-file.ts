@@ -6,9 +6,9 @@ import { contentTypeOf, formOf, partsOf } from './uploads.ts';
 export interface SentFile {
   readonly bytes?: Buffer;
   readonly type?: string;
-  /** Beside the file: folder, classifier, visibility, space_id … */
+  /** Further fields: folder, classifier, visibility, space_id … */
   readonly fields?: Readonly<Record<string, string>>;
-  /** `image` sends it to be compressed. */
+  /** `image` uploads it for compression. */
   readonly as?: 'file' | 'image';
 }
 

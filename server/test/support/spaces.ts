@@ -1,5 +1,4 @@
-// A space and its live token, put into place behind the service's back: for tests about callers, which need
-// one without going through a login.
+// Creates a space and a live token directly in the database, for tests of callers that need one without logging in.
 import { onServer } from './database.ts';
 import type { TestPakhus } from './pakhus.ts';
 import { unique } from './tenants.ts';

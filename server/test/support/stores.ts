@@ -1,10 +1,10 @@
-// Runs one suite on every object store there is: always on the disk, and on S3 where a server was given.
+// Runs a suite on every object store: always on disk, and on S3 if there is a server.
 import type { TestPakhus } from './pakhus.ts';
 import { startTestPakhus } from './pakhus.ts';
 import { makeBuckets, type S3Buckets, type S3Server, testS3Server } from './s3-server.ts';
 
 export interface OpenStore {
-  /** What selects the store, as variables of the service. */
+  /** Variables that select this store. */
   readonly environment: Record<string, string>;
   readonly buckets: S3Buckets | null;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export interface PakhusOnStore extends TestPakhus {
   readonly buckets: S3Buckets | null;
 }
 
-/** Says in one line what is skipped where there is no S3 server. */
+/** Prints one line if there is no S3 server to run the suite on. */
 export function storesFor(suite: string): readonly StoreChoice[] {
   const server = testS3Server();
   if (server) return [onDisk, onS3(server)];

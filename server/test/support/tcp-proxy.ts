@@ -1,5 +1,5 @@
-// A TCP proxy on loopback that goes away, goes silent and comes back when a test says so, in front of a real
-// PostgreSQL or Redis. It knows nothing of what it carries.
+// A TCP proxy on loopback in front of a real PostgreSQL or Redis that a test can close, silence and reopen. It does not parse
+// what it forwards.
 import { once } from 'node:events';
 import net from 'node:net';
 import pg from 'pg';
@@ -10,20 +10,20 @@ export interface TcpProxy {
   goAway(): Promise<void>;
   /** Listens again, at the same address. */
   comeBack(): Promise<void>;
-  /** Drops every connection; new ones are welcome. */
+  /** Drops every connection and keeps accepting new ones. */
   cut(): void;
-  /** Nothing gets through any more, in either direction, and nobody is told. Undone by `speak`. */
+  /** Stops forwarding in both directions with all connections open, until `speak`. */
   fallSilent(): void;
   speak(): void;
-  /** Every piece takes so long, each way. */
+  /** Delays every chunk by that long, each way. */
   delay(ms: number): void;
-  /** Whoever sends a text is cut off when the server answers, so many times in all. Counts those that were. */
+  /** Cuts a connection that sent this text when the server answers, that many times in total. Counts the cuts. */
   loseAnswersTo(text: string, times?: number): { readonly lost: () => number; stop(): void };
-  /** Goes away in the moment in which the server answers to this text, before anybody can connect again. */
+  /** Closes the proxy when the server answers this text, before any client can reconnect. */
   goAwayWithAnswerTo(text: string): void;
-  /** A piece with this text is held back, and all behind it on its connection, until it is let go. */
+  /** Holds back the chunk with this text, and everything after it on its connection, until released. */
   hold(text: string): { readonly held: () => number; letGo(): void };
-  /** New connections go to another server; those that are there stay. */
+  /** Sends new connections to another server; existing ones stay. */
   switchTo(upstream: Upstream): void;
   close(): Promise<void>;
 }
@@ -155,7 +155,7 @@ export async function startTcpProxy(first: Upstream): Promise<TcpProxy> {
   };
 }
 
-/** A proxy before the server of a database, and the URL of that database through it. */
+/** A proxy in front of a database server, and the database's URL through it. */
 export async function proxyDatabase(url: string): Promise<{ proxy: TcpProxy; url: string }> {
   const { host, port, user, password, database } = new pg.Client({ connectionString: url });
   const proxy = await startTcpProxy(

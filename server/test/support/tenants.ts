@@ -1,4 +1,4 @@
-// Tenants for tests: each test makes its own, so that all can run on one server.
+// Tenants for tests. Each test creates its own, so that all can run on one server.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Api, Reply } from './api.ts';
@@ -19,7 +19,7 @@ export interface Integration {
 
 export const unique = (prefix: string): string => `${prefix}-${randomBytes(6).toString('hex')}`;
 
-/** From an address of its own, so that the login limiter does not add tests together. */
+/** From a random address, so that tests do not share a login limit. */
 export async function logIn(api: Api, email: string, password: string): Promise<Reply> {
   const address = [...randomBytes(4)].join('.');
   return api.call('POST', '/auth/login', {

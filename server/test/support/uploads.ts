@@ -1,5 +1,4 @@
-// Uploads, with every byte of the form chosen by the test: the order of its parts, their names and types, the
-// boundary, and how it ends.
+// Uploads in which the test controls every byte of the form: order, names and types of its parts, boundary and ending.
 import type { Api, Reply } from './api.ts';
 
 export interface Part {
@@ -7,13 +6,13 @@ export interface Part {
   readonly value: string | Buffer;
   readonly filename?: string;
   readonly contentType?: string;
-  /** The whole head of the part, instead of what the fields above make. */
+  /** The complete head of the part; replaces the fields above. */
   readonly head?: string | Buffer;
 }
 
 export interface FormOptions {
   readonly boundary?: string;
-  /** False leaves the last boundary out. */
+  /** False omits the last boundary. */
   readonly closed?: boolean;
 }
 
@@ -25,7 +24,7 @@ export interface UploadOptions {
   readonly meta?: unknown;
   /** Single fields. */
   readonly fields?: Readonly<Record<string, string | readonly string[]>>;
-  /** Where `meta` and the fields go; before the file unless said. */
+  /** Sends `meta` and the fields after the file instead of before it. */
   readonly metaAfterFile?: boolean;
   readonly headers?: Record<string, string>;
 }

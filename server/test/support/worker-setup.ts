@@ -1,5 +1,5 @@
-// Runs before every test file: without the runner, a worker ends, and with it whatever it has started. Files share
-// their worker, which needs to be told once.
+// Runs before every test file: a worker kills itself when the runner is gone, and the guard then kills what it started. Test
+// files share workers, so the listener is added once.
 const endWithRunner = () => process.kill(process.pid, 'SIGKILL');
 if (!process.listeners('disconnect').some(({ name }) => name === endWithRunner.name))
   process.once('disconnect', endWithRunner);

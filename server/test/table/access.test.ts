@@ -1,5 +1,5 @@
-// Every endpoint of the table under every kind of caller. What should happen is worked out here, from the
-// declared access alone, by an oracle that shares no code with the guards.
+// Every endpoint as every kind of caller. The expected result is computed here from the declared access, by an oracle that
+// shares no code with the guards.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type GuardedAccess, isPublic, type Route } from '../../src/contract/route.ts';
@@ -21,7 +21,7 @@ import {
 
 interface World {
   readonly tenant: Tenant;
-  /** What path parameters are filled with. */
+  /** Values of path parameters. */
   readonly ids: Readonly<Record<string, string>>;
   readonly stranger: { readonly id: string };
   readonly credentials: Map<string, Promise<string>>;
@@ -70,14 +70,14 @@ interface CallerKind {
   readonly kind: Kind | null;
   readonly session?: true;
   readonly holds: 'every scope' | 'every other scope' | 'no scope';
-  /** Whose credential it is, seen from the ids in the path. */
+  /** Whose credential it is, relative to the ids in the path. */
   readonly of: 'this user' | 'another user' | 'another tenant';
   make(world: World, lacking: Scope | undefined): Promise<string | undefined>;
 }
 
 const without = (lacking: Scope | undefined): Scope[] => scopes.filter((scope) => scope !== lacking);
 const idOf = (world: World, name: string): string => world.ids[name] ?? '';
-// devMode, because this suite is about authority: rate limits have a suite of their own.
+// devMode, because this suite tests authority; rate-limits.test.ts tests the limits.
 const integrationKey = async (world: World, held: readonly Scope[]) =>
   (await createIntegration(service.api, world.tenant.key, { scopes: held, devMode: true })).key;
 const userToken = async (world: World, userId: string, held: readonly Scope[]) =>
@@ -227,11 +227,11 @@ function expectedOf({ route, path, subjectBy }: Endpoint, caller: CallerKind): E
   if (delegated && subjectBy && caller.of !== 'this user') return 404;
   const unlimited = caller.kind === 'admin' || caller.kind === 'project' || caller.holds === 'every scope';
   if (access.scope && !access.scopeless?.includes(caller.kind) && !unlimited) return 403;
-  // Without an id in the path there is nothing of ours that a stranger could reach for.
+  // Without an id in the path there is nothing for another tenant to reach.
   return caller.of === 'another tenant' && path.includes('/:') ? 404 : 'allowed';
 }
 
-/** A call that is let through may end what later cases need, so it gets a world of its own. */
+/** A permitted call may delete what later cases need, so it gets its own world. */
 const isHarmless = (expected: Expected, method: string): boolean =>
   expected !== 'allowed' || method === 'GET';
 
@@ -250,7 +250,7 @@ async function callAs(endpoint: Endpoint, caller: CallerKind, expected: Expected
   return service.api.call(route.method, filled, {
     as: credential,
     headers: {
-      // An address for each call, so that the login limiter stays out of it.
+      // A different address for each call, so that the login limiter does not interfere.
       'x-forwarded-for': randomUUID(),
       ...(route.multipart ? { 'content-type': 'multipart/form-data; boundary=x' } : {}),
     },
@@ -264,7 +264,7 @@ function remember(world: World, slot: string, made: Promise<string | undefined>)
 }
 
 const fits = (status: number, expected: Expected, { errors }: Route): boolean => {
-  // A route that judges a password or a signature may refuse it, whoever brings it.
+  // A route that checks a password or a signature may refuse any caller.
   const judges =
     (status === 401 && errors.includes('UNAUTHORIZED')) || (status === 403 && errors.includes('FORBIDDEN'));
   if (expected === 'allowed' || expected === 'open')
@@ -289,7 +289,7 @@ describe('access: every caller gets what the route declares', () => {
   }
 });
 
-test('access: a dead credential is 401 on every guarded endpoint, whatever its kind', async () => {
+test('access: an invalid credential of any kind is 401 on every guarded endpoint', async () => {
   const { tokens } = service.pakhus.deps;
   const dead = [
     `pak_${'0'.repeat(64)}`,
@@ -321,7 +321,7 @@ test('access: a dead credential is 401 on every guarded endpoint, whatever its k
 
 const nameOf = ({ route, path }: Endpoint): string => `${route.method} ${path}`;
 
-describe('pinned: opening a route shows in the diff of this file', () => {
+describe('pinned: opening a route must change this file', () => {
   test('public routes', () => {
     expect(endpoints.filter(({ route }) => isPublic(route.access)).map(nameOf)).toEqual([
       'GET /health',
@@ -381,7 +381,7 @@ describe('pinned: opening a route shows in the diff of this file', () => {
     ]);
   });
 
-  test('every route below /admin takes an admin and nobody else; no route below /project takes an admin', () => {
+  test('only an admin can call routes below /admin, and no admin can call routes below /project', () => {
     for (const endpoint of endpoints) {
       const { access } = endpoint.route;
       if (isPublic(access)) continue;
@@ -391,7 +391,7 @@ describe('pinned: opening a route shows in the diff of this file', () => {
     }
   });
 
-  test('mutations that leave no audit row', () => {
+  test('changes without an audit row', () => {
     const silent = endpoints.filter(({ route }) => route.method !== 'GET' && route.audit === null);
     expect(silent.map(nameOf)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// The OpenAPI document against itself, and against what no other test provokes on every route.
+// Consistency of the OpenAPI document, and replies of every route that no other test provokes.
 import { randomUUID } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Every object in the document that keeps a schema and examples side by side, and every schema with examples. */
+/** Every object of the document with a schema and examples, and every schema with examples. */
 function* exampled(part: unknown, at = '#'): Generator<{ at: string; schema: object; examples: unknown[] }> {
   if (typeof part !== 'object' || part === null) return;
   const node = part as Json;
@@ -45,7 +45,7 @@ const problemsOf = (schema: object, value: unknown): string => {
   return validate(value) ? '' : ajv.errorsText(validate.errors);
 };
 
-test('document: every example fits the schema beside it', () => {
+test('document: every example matches its schema', () => {
   const all = [...exampled(document)];
   expect(all.length).toBeGreaterThan(500);
   const wrong = all.flatMap(({ at, schema, examples }) =>
@@ -54,7 +54,7 @@ test('document: every example fits the schema beside it', () => {
   expect(wrong.filter(Boolean)).toEqual([]);
 });
 
-test('document: every reference leads somewhere', () => {
+test('document: every reference resolves', () => {
   const names = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path ?? '');
   expect(names.length).toBeGreaterThan(500);
   const lost = [...new Set(names)].filter(
@@ -63,7 +63,7 @@ test('document: every reference leads somewhere', () => {
   expect(lost).toEqual([]);
 });
 
-test('document: errors of routes that limit their callers list the count, others do not, and all shared ones are used', () => {
+test('document: errors document the rate-limit count exactly on routes with a limit, and every shared error is used', () => {
   const { paths, components } = document as Record<string, Record<string, Record<string, Json>>>;
   const answers = (path: string, method: string) =>
     Object.values(
@@ -78,7 +78,7 @@ test('document: errors of routes that limit their callers list the count, others
   expect(shared.filter((name) => !text.includes(`"#/components/responses/${name}"`))).toEqual([]);
 });
 
-test('document: what has an id is a schema with a name, and every name is used', () => {
+test('document: every resource with an id is a named schema, and every name is used', () => {
   const { schemas, ...others } = document.components as Record<string, Record<string, Json>>;
   const names = Object.keys(schemas ?? {});
   expect(names.filter((name) => !/^[A-Z][A-Za-z]+$/.test(name))).toEqual([]);
@@ -103,7 +103,7 @@ test('document: what has an id is a schema with a name, and every name is used',
   expect(text).not.toContain('x-name');
 });
 
-test('document: its introduction explains every caller and every scope, and uploads show the digest they verify', () => {
+test('document: the introduction explains every caller and scope, and uploads document the digest they verify', () => {
   const { info, paths } = document as { info: Json; paths: Record<string, Record<string, Json>> };
   const explained = [...String(info.description).matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
   expect(explained).toEqual(['admin', 'project', 'integration', 'user', 'space', ...scopes]);
@@ -113,7 +113,7 @@ test('document: its introduction explains every caller and every scope, and uplo
   }
 });
 
-test('document: an example of a month of requests has its 30 days, one after the other', () => {
+test('document: the example of a month of statistics has 30 consecutive days', () => {
   const { paths } = document as { paths: Record<string, { get: Json }> };
   const example = JSON.stringify(paths['/project/stats/requests']?.get.responses);
   const dates = [...example.matchAll(/"date":"([^"]+)"/g)].map(([, date]) => date);
@@ -121,7 +121,7 @@ test('document: an example of a month of requests has its 30 days, one after the
   expect([dates[0], dates[1], dates.at(-1)]).toEqual(['2026-01-01', '2026-01-02', '2026-01-30']);
 });
 
-test('document: a folder has at most 512 characters, wherever one is given or shown', () => {
+test('document: every folder in a request or reply has at most 512 characters', () => {
   const found: unknown[] = [];
   const look = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return;
@@ -135,8 +135,8 @@ test('document: a folder has at most 512 characters, wherever one is given or sh
   expect(JSON.stringify(document)).not.toContain('x-shown');
 });
 
-// The client of the tests holds each reply against the document; here only the status is left to say.
-test('document: a body that cannot be read is 422 or 413 on every unsafe route, also where none is wanted', async () => {
+// The test client checks each reply against the document, so only the status is asserted here.
+test('document: an unreadable body is 422 or 413 on every unsafe route, even if the route takes none', async () => {
   const admin = await adminSession(service.api);
   const tenant = await createTenant(service.api, admin);
   const user = await createUser(service.api, tenant.key);

@@ -1,11 +1,11 @@
-// What `npm ci` installs must run on the oldest Node that package.json admits, or npm warns of it.
+// Every installed package must support the oldest Node that package.json allows, or npm prints warnings.
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
 const readJson = async (name: string) =>
   JSON.parse(await readFile(new URL(`../../../${name}`, import.meta.url), 'utf8'));
 
-/** Of the ranges that packages write: alternatives of `*`, `20`, `20.x`, `^20.9.0`, `>=18.17 <25`. */
+/** Understands the ranges that packages use: alternatives of `*`, `20`, `20.x`, `^20.9.0`, `>=18.17 <25`. */
 const admits = (range: string, [major, minor]: readonly [number, number]): boolean =>
   range.split('||').some((alternative) =>
     [...alternative.matchAll(/(>=|>|<=|<|\^|~|=)?\s*v?(\d+|\*|x)(?:\.(\d+|\*|x))?(?:\.[\w*-]+)*/g)].every(
@@ -30,11 +30,11 @@ test.each([
   ['>= 10.x', true],
   ['>=18 <20', false],
   ['*', true],
-])('%s admits Node 20.19: %s', (range, isAdmitted) => {
+])('%s allows Node 20.19: %s', (range, isAdmitted) => {
   expect(admits(range, [20, 19])).toBe(isAdmitted);
 });
 
-test('every package in the lockfile admits the oldest Node that Pakhus admits', async () => {
+test('every package in the lockfile supports the oldest Node that Pakhus supports', async () => {
   const [, major, minor] = />=(\d+)\.(\d+)/.exec((await readJson('package.json')).engines.node) ?? [];
   const { packages } = await readJson('package-lock.json');
   const tooNew = Object.entries<{ engines?: { node?: string } }>(packages)

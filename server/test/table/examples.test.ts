@@ -1,4 +1,4 @@
-// The examples of request bodies, sent as the document shows them: whoever copies one gets what it promises.
+// Sends the request examples of the document unchanged: they must work when copied.
 import { randomUUID } from 'node:crypto';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -43,7 +43,7 @@ function exampleOf({ path, route }: Endpoint): Json {
   return Object.values(operation?.requestBody?.content ?? {})[0]?.example ?? {};
 }
 
-/** A tenant with one of everything that a path can name. */
+/** A tenant with one of every resource that a path can name. */
 interface World {
   readonly tenant: Tenant;
   readonly session: string;
@@ -78,7 +78,7 @@ async function createWorld(): Promise<World> {
   };
 }
 
-/** What no example can know: secrets, and ids that a route requires. Everything else is sent as it is shown. */
+/** Values an example cannot know: secrets and required ids. Everything else is sent as shown. */
 const secrets: Record<string, (world: World) => Promise<Json>> = {
   'auth.login': async ({ tenant }) => ({ email: tenant.email, password: tenant.password }),
   'auth.changePassword': async ({ tenant }) => ({ currentPassword: tenant.password }),
@@ -117,7 +117,7 @@ function callerFor({ route: { access } }: Endpoint, { tenant, session }: World):
   return access.session ? session : tenant.key;
 }
 
-/** Fields as a page sends them: lists and objects as JSON. */
+/** Form fields as a page sends them: lists and objects as JSON. */
 function formFrom(example: Json, bytes: Buffer): Buffer {
   return formOf(
     Object.entries(example).map(([name, value]) =>
@@ -152,7 +152,7 @@ test.each(withBody.map((endpoint) => [endpoint.operationId, endpoint] as const))
   },
 );
 
-test('examples name nothing that is not there: no optional id, no digest', () => {
+test('examples contain no optional id and no digest, which would not exist when copied', () => {
   const named = withBody.flatMap((endpoint) => {
     const required: readonly string[] = endpoint.route.body?.required ?? [];
     return Object.entries(exampleOf(endpoint))

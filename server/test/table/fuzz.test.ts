@@ -1,5 +1,5 @@
-// Ten thousand bad requests over the whole table. Whatever is sent, the service answers with the envelope,
-// never with a 500, and is alive afterwards. FUZZ_SEED repeats a run, FUZZ_RUNS lengthens it.
+// Ten thousand bad requests to all routes. The service always answers with the error envelope, never with a 500, and is alive
+// afterwards. FUZZ_SEED repeats a run, FUZZ_RUNS sets its length.
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import fc from 'fast-check';
@@ -36,10 +36,10 @@ interface FuzzRequest {
 
 let service: TestPakhus;
 let pool: Pool;
-/** Ids that exist and that a run may use up; nothing that a credential of the run hangs on. */
+/** Existing ids that a run may delete; no credential of the run depends on them. */
 let pools: Pools;
 let credentials: Readonly<Record<string, string>>;
-/** The user and the space that the delegated credentials hang on. */
+/** The user and the space that the delegated credentials depend on. */
 let own: Readonly<Record<string, string>>;
 let cursors: readonly string[];
 
@@ -306,7 +306,7 @@ const rawBodies: readonly (string | Buffer)[] = [
   '--x--\r\n',
 ];
 
-/** From a list, but mostly its common part: rare and heavy cases must not make up the run. */
+/** Mostly from the common part of a list, so that rare and expensive cases do not dominate the run. */
 const oneOf = <Value>(values: readonly Value[]) => fc.constantFrom(...values);
 
 function segmentFor(name: string, { route, path }: Endpoint): fc.Arbitrary<string> {
@@ -352,7 +352,7 @@ const queryOf = (): fc.Arbitrary<string> =>
     },
   );
 
-/** The route's own example with one or more fields spoiled, dropped, doubled or added. */
+/** The route's example with one or more fields corrupted, dropped, duplicated or added. */
 function spoiledBody({ route }: Endpoint): fc.Arbitrary<string> {
   const example = (route.body ? exampleOf(route.body) : {}) as Record<string, unknown>;
   const names = [...Object.keys(example), 'extra', 'constructor', 'external_id', 'rate_limit_max'];
@@ -382,7 +382,7 @@ function fittingCredentials({ route: { access } }: Endpoint): (string | null)[] 
 
 function requestTo(endpoint: Endpoint): fc.Arbitrary<FuzzRequest> {
   const names = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
-  // Logging out, or the like, with a good credential would take it from every later request.
+  // Logging out with a valid credential would take it from all later requests.
   const credential = endpoint.path.startsWith('/auth/')
     ? fc.constant(null)
     : fc.oneof(
@@ -408,7 +408,7 @@ function requestTo(endpoint: Endpoint): fc.Arbitrary<FuzzRequest> {
         headers: {
           ...(body === null || contentType === '' ? {} : { 'content-type': contentType }),
           ...(as ? { authorization: `Bearer ${as}` } : {}),
-          // A good credential stays good in most requests, so that they get past the door.
+          // Most requests keep a valid credential, so that they get past authentication.
           ...(as && 'authorization' in odd ? {} : odd),
         },
         body,
@@ -457,7 +457,7 @@ test(`fuzz: ${runs} bad requests get no 500, always the envelope, and leave the 
     const wrong = complaint(statusCode, headers['x-request-id'], text);
     if (wrong) found.push(`${describeRequest(request)} ${wrong}`);
   };
-  // Interleaved, so that endpoints meet each other's damage.
+  // Interleaved, so that requests meet the damage done by those to other endpoints.
   const queue = requests.map((request, at) => ({ request, order: (at * 7919) % requests.length }));
   queue.sort((a, b) => a.order - b.order);
   let next = 0;
@@ -478,7 +478,7 @@ test(`fuzz: ${runs} bad requests get no 500, always the envelope, and leave the 
   );
   expect(found.slice(0, 20), `${found.length} complaints; repeat with FUZZ_SEED=${seed}`).toEqual([]);
   expect((await service.api.get('/health')).status).toBe(200);
-  // A run in which everything stops at the door would prove little.
+  // A run in which every request fails authentication would prove little.
   const past = [...statuses].filter(([status]) => status < 300 || status === 404 || status === 422);
   expect(past.reduce((sum, [, count]) => sum + count, 0)).toBeGreaterThan(runs / 4);
 });
@@ -486,7 +486,7 @@ test(`fuzz: ${runs} bad requests get no 500, always the envelope, and leave the 
 const describeRequest = ({ method, path, headers, body }: FuzzRequest): string =>
   `${method} ${path.slice(0, 200)} ${JSON.stringify(headers).slice(0, 300)} ${String(body).slice(0, 200)}`;
 
-/** Sends bytes as they are and resolves to all that came back. */
+/** Sends raw bytes and resolves to everything that comes back. */
 function speak(bytes: string | Buffer, { finish = false } = {}): Promise<string> {
   const { hostname, port } = new URL(service.baseUrl);
   return new Promise((resolve, reject) => {
@@ -499,7 +499,7 @@ function speak(bytes: string | Buffer, { finish = false } = {}): Promise<string>
       text += chunk;
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // The server may close while we are still sending; what it said before counts.
+      // The server may close while we are still sending; what it sent before counts.
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.on('close', () => resolve(text));
@@ -558,13 +558,13 @@ test('raw: HTTP/1.0 and the absolute form are served', async () => {
   }
 });
 
-test('raw: a body shorter than its length, hung up on, does not disturb the next request', async () => {
+test('raw: a connection closed before the announced end of its body does not disturb the next request', async () => {
   const head = `POST ${apiPrefix}/auth/login HTTP/1.1\r\n${close}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{"email":`;
   await Promise.all(Array.from({ length: 20 }, () => speak(head, { finish: true })));
   expect((await service.api.get('/health')).status).toBe(200);
 });
 
-test('raw: what follows a refused request on one connection is not smuggled into a second answer', async () => {
+test('raw: bytes after a refused request on the same connection get no second reply', async () => {
   const bad = `POST ${apiPrefix}/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nContent-Length: 40\r\n\r\n{}GET ${health} HTTP/1.1\r\n${close}\r\n`;
   expect((await speak(bad)).match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
 });

@@ -15,7 +15,7 @@ test('db/schema.sql is what the migrations make (npm run schema writes it)', asy
     );
     const text = await schemaText((statement) => rowsOf<Record<string, string>>(database.url, statement));
     if (process.env.WRITE_SCHEMA) await writeFile(file, text);
-    // PostgreSQL's own wording of definitions differs a little between versions: the embedded one counts.
+    // PostgreSQL words definitions slightly differently in each version; the file has the embedded version's.
     if (Number(version) >= 180_000) expect(text).toBe(await readFile(file, 'utf8'));
     else expect(tableNames(text)).toEqual(tableNames(await readFile(file, 'utf8')));
   } finally {
