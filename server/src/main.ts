@@ -4,6 +4,7 @@ import type { Pakhus } from './app.ts';
 import { runCommand } from './cli.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { reasonOf } from './kernel/error.ts';
+import { disablePretenuring } from './platform/heap.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 
 const stopWithinMs = 30_000;
@@ -28,6 +29,7 @@ async function main(): Promise<void> {
 }
 
 async function serve(): Promise<void> {
+  disablePretenuring();
   const { settings, warnings } = readConfig(process.env);
   const log = createLogger(settings.LOG_LEVEL);
   for (const warning of warnings) log.warn({}, warning);

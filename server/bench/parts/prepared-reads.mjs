@@ -6,16 +6,21 @@ import { createLogger } from '../../dist/platform/log.js';
 import { compare } from './support.mjs';
 
 const connectionString = process.env.DATABASE_URL;
-const columns = Array.from({ length: 30 }, (_, at) => `$1::text || '${at}' as column_${at}`).join(', ');
-const text = `select ${columns}`;
+const columnCount = 30;
+const values = Array(columnCount).fill('x');
+const columns = values.map((_, at) => `::text || '${at}' as column_${at}`);
+const text = `select ${columns.map((column, at) => `$${at + 1}${column}`).join(', ')}`;
 const db = openDatabase({ connection: { connectionString }, log: createLogger('silent') });
 const pipelined = new pg.Client({ connectionString, pipeline: true });
 await pipelined.connect();
-const statement = sql([text.split('$1')[0], ...text.split('$1').slice(1)], ...Array(30).fill('x'));
+const statement = sql(
+  ['select ', ...columns.map((column, at) => (at < columnCount - 1 ? `${column}, ` : column))],
+  ...values,
+);
 
 const ways = {
   'pool, named statement': () => db.query(statement),
-  'pipelined, named statement': () => pipelined.query({ name: 'bench', text, values: ['x'] }),
+  'pipelined, named statement': () => pipelined.query({ name: 'bench', text, values }),
   'prepared read': () => db.read(statement),
 };
 const repeat = (read) => async (count) => {

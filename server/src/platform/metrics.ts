@@ -1,11 +1,11 @@
-// Metrics in the text format of Prometheus: histograms, and gauges and totals that are asked when they are read.
-// Labels come from closed lists of our own, never from what a caller sends, so that their number is bounded.
+// Metrics in the text format of Prometheus: histograms, and gauges and totals that are read at every scrape. Label
+// values come from closed lists, never from callers, so their number is bounded. See docs/adr/0011-metrics.md.
 import { withTimeout } from '../kernel/async/time-limit.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Histogram {
-  /** Those of one combination of labels. Whoever observes often keeps it. */
+  /** The series of one combination of labels. Keep it if you observe often. */
   labelled(labels: Labels): Observations;
 }
 
@@ -20,9 +20,9 @@ export interface Sample {
 
 export interface Metrics {
   histogram(name: string, help: string, bounds: readonly number[]): Histogram;
-  /** Asked at every read. One that fails, or takes long, is left out of it. */
+  /** Asked at every scrape; left out if it fails or takes too long. */
   gauge(name: string, help: string, ask: () => Promise<readonly Sample[]> | readonly Sample[]): void;
-  /** Like a gauge, for what only grows and is counted elsewhere. */
+  /** Like a gauge, for a count that only grows and is kept elsewhere. */
   total(name: string, help: string, ask: () => readonly Sample[]): void;
   text(): Promise<string>;
 }
@@ -39,16 +39,16 @@ export function createMetrics(): Metrics {
   };
   const asked = (name: string, ask: () => Promise<readonly Sample[]> | readonly Sample[]): Family => {
     return async () =>
-      (await samplesInTime(ask)).map(({ labels = {}, value }) => `${name}${shown(labels)} ${value}`);
+      (await samplesInTime(ask)).map(({ labels = {}, value }) => `${name}${formatLabels(labels)} ${value}`);
   };
   return {
     histogram(name, help, bounds) {
       const series = new Map<string, Series>();
-      family(name, help, 'histogram', async () => [...series.values()].flatMap((one) => linesOf(name, one)));
+      family(name, help, 'histogram', async () => [...series.values()].flatMap((one) => one.lines()));
       return {
         labelled(labels) {
-          const key = shown(labels);
-          const one = series.get(key) ?? new Series(labels, bounds);
+          const key = formatLabels(labels);
+          const one = series.get(key) ?? new Series(name, labels, bounds);
           series.set(key, one);
           return one;
         },
@@ -63,48 +63,54 @@ export function createMetrics(): Metrics {
   };
 }
 
+/** The line heads are built once: a scrape has thousands of lines, and their labels never change. */
 class Series implements Observations {
-  readonly labels: Labels;
-  readonly bounds: readonly number[];
-  /** For each bound, how many fell between it and the one before. */
-  readonly counts: number[];
-  count = 0;
-  sum = 0;
+  readonly #bounds: readonly number[];
+  readonly #bucketHeads: readonly string[];
+  readonly #totalHeads: { readonly infinity: string; readonly sum: string; readonly count: string };
+  /** For each bound, how many values fell between it and the one before. */
+  readonly #counts: number[];
+  #count = 0;
+  #sum = 0;
 
-  constructor(labels: Labels, bounds: readonly number[]) {
-    this.labels = labels;
-    this.bounds = bounds;
-    this.counts = bounds.map(() => 0);
+  constructor(name: string, labels: Labels, bounds: readonly number[]) {
+    const bucketHead = (le: string) => `${name}_bucket${formatLabels({ ...labels, le })}`;
+    this.#bounds = bounds;
+    this.#counts = bounds.map(() => 0);
+    this.#bucketHeads = bounds.map((bound) => bucketHead(String(bound)));
+    const suffix = formatLabels(labels);
+    this.#totalHeads = {
+      infinity: bucketHead('+Inf'),
+      sum: `${name}_sum${suffix}`,
+      count: `${name}_count${suffix}`,
+    };
   }
 
   observe(seconds: number): void {
-    this.count += 1;
-    this.sum += seconds;
-    const at = this.bounds.findIndex((bound) => seconds <= bound);
-    if (at >= 0) this.counts[at] = (this.counts[at] ?? 0) + 1;
+    this.#count += 1;
+    this.#sum += seconds;
+    let at = 0;
+    while (at < this.#bounds.length && seconds > (this.#bounds[at] as number)) at += 1;
+    if (at < this.#counts.length) this.#counts[at] = (this.#counts[at] as number) + 1;
+  }
+
+  lines(): string[] {
+    let below = 0;
+    const buckets = this.#bucketHeads.map((head, at) => {
+      below += this.#counts[at] as number;
+      return `${head} ${below}`;
+    });
+    const { infinity, sum, count } = this.#totalHeads;
+    return [...buckets, `${infinity} ${this.#count}`, `${sum} ${this.#sum}`, `${count} ${this.#count}`];
   }
 }
 
-function linesOf(name: string, { labels, bounds, counts, count, sum }: Series): string[] {
-  let below = 0;
-  const buckets = bounds.map((bound, at) => {
-    below += counts[at] ?? 0;
-    return `${name}_bucket${shown({ ...labels, le: String(bound) })} ${below}`;
-  });
-  return [
-    ...buckets,
-    `${name}_bucket${shown({ ...labels, le: '+Inf' })} ${count}`,
-    `${name}_sum${shown(labels)} ${sum}`,
-    `${name}_count${shown(labels)} ${count}`,
-  ];
-}
-
-function shown(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+function formatLabels(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
   return pairs.length > 0 ? `{${pairs.join(',')}}` : '';
 }
 
-const escaped = (text: string): string =>
+const escapeLabel = (text: string): string =>
   /[\\"\n]/.test(text) ? text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n') : text;
 
 const samplesTimeoutMs = 2_000;
