@@ -1,4 +1,4 @@
-// A V8 flag for servers whose objects outlive a few young collections. See docs/adr/0013-pretenuring.md.
+// A V8 flag for servers whose objects outlive a few young collections. See docs/adr/0015-pretenuring.md.
 import { setFlagsFromString } from 'node:v8';
 
 /**
