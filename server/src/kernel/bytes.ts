@@ -1,6 +1,6 @@
-// Bytes that come in pieces.
+// Byte sequences in several buffers.
 
-/** The pieces as one; a single one is not copied. */
+/** Concatenates; a single buffer is not copied. */
 export function joined(pieces: readonly Buffer[]): Buffer {
   const only = pieces.length === 1 ? pieces[0] : undefined;
   return only ?? Buffer.concat(pieces);

@@ -1,4 +1,4 @@
-// Time as a value that is handed in, so that tests can move it.
+// The clock, passed as a value so that tests can move it.
 
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
@@ -10,7 +10,7 @@ export const secondsOf = (milliseconds: number): number => Math.floor(millisecon
 const secondsKept = 8;
 const knownSeconds = new Map<number, string>();
 
-/** Every request prints a few times, and printing one costs: the seconds that were asked for last are remembered. */
+/** Every request formats a few timestamps, so the text of the latest seconds is cached. */
 export function isoOf(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
   let text = knownSeconds.get(second);

@@ -1,5 +1,5 @@
-// Cursors: the position of a page's last row, signed together with the list that it belongs to, so that a
-// cursor of another list, tenant or user, or one that was edited, is refused instead of misread.
+// Cursors: the position of a page's last row, signed together with its list. A cursor of another list, tenant or user,
+// or an edited one, is refused.
 
 import { createMac } from './crypto/mac.ts';
 import { sameText } from './crypto/secret.ts';
@@ -16,7 +16,7 @@ export interface CursorCodec {
 /** 96 bits. */
 const signatureChars = 16;
 
-/** What an earlier key has signed is still read. */
+/** Cursors signed with an earlier key are still accepted. */
 export function cursorCodec(key: Buffer, ...earlier: readonly Buffer[]): CursorCodec {
   const mac = createMac(key);
   const macs = [mac, ...earlier.map(createMac)];
@@ -28,7 +28,7 @@ export function cursorCodec(key: Buffer, ...earlier: readonly Buffer[]): CursorC
     encode: (list, position) => signed(list, JSON.stringify(position)),
     decode(list, cursor) {
       const payload = Buffer.from(cursor.slice(signatureChars), 'base64url').toString();
-      // All of it, so that one spelling only is right: decoding forgives padding and stray characters.
+      // Compares the whole text, because base64url decoding ignores padding and stray characters.
       if (!macs.some((one) => sameText(cursor, signed(list, payload, one)))) throw badCursor();
       return JSON.parse(payload) as Position;
     },

@@ -1,5 +1,5 @@
-// The one error class and the one catalogue of codes. A PakhusError is what a caller is told;
-// anything else that is thrown is a bug, is logged, and shows as INTERNAL_ERROR without a word of its own.
+// The error class and the catalogue of codes. Callers see the message of a PakhusError; any other error is a bug, is
+// logged, and shows as INTERNAL_ERROR without its message.
 
 export const errorStatus = {
   VALIDATION_ERROR: 422,
@@ -26,7 +26,7 @@ export interface Issue {
 
 interface ErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Only for VALIDATION_ERROR, whose status depends on where the mistake was: 400, 413, 422 or 431. */
+  /** Only for VALIDATION_ERROR, whose status depends on the place of the mistake: 400, 413, 422 or 431. */
   readonly status?: number;
   /** Sent with the answer. */
   readonly headers?: Readonly<Record<string, string | number>>;
@@ -50,10 +50,10 @@ export class PakhusError extends Error {
   }
 }
 
-/** What went wrong, down to the first cause, in one line: for operators, never for callers. */
+/** An error and its causes in one line, for operators, never for callers. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // Several addresses of a host were tried in vain: the error itself says nothing then.
+  // If several addresses of a host failed, the error itself has no message.
   const inner = error.cause ?? (error instanceof AggregateError ? error.errors[0] : undefined);
   if (inner === undefined) return error.message || error.name;
   return error.message ? `${error.message} (${reasonOf(inner)})` : reasonOf(inner);
@@ -66,7 +66,7 @@ export function invalid(status: 400 | 422, issues: readonly Issue[]): PakhusErro
   return new PakhusError('VALIDATION_ERROR', message, { status, details: { issues } });
 }
 
-/** A part that the service stands on is away; the same request may succeed a little later. */
+/** A part that the service depends on is down; the same request may succeed later. */
 export function outage(
   part: 'database' | 'storage' | 'capacity',
   message: string,

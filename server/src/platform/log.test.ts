@@ -19,7 +19,7 @@ test.each(['password', 'token', 'secret', 'authorization', 'cookie', 'api_key', 
   },
 );
 
-test('log: of an error its message, code, stack and causes are told, and nothing that hangs on it', () => {
+test('log: an error is logged with message, code, stack and causes, and nothing else attached to it', () => {
   const cause = Object.assign(new Error('refused'), {
     code: 'ECONNREFUSED',
     client: { password: 'hunter2' },
@@ -34,7 +34,7 @@ test('log: of an error its message, code, stack and causes are told, and nothing
   });
 });
 
-test('log: cutting leaves the object that was logged as it was', () => {
+test('log: cutting secrets does not change the logged object', () => {
   const fields = { token: 'hunter2', request: { cookie: 'hunter2' } };
   lineOf(fields);
   expect(fields).toEqual({ token: 'hunter2', request: { cookie: 'hunter2' } });

@@ -1,12 +1,11 @@
-// Structured logs: one JSON object a line on stdout. Fields that could hold a secret are cut here, whoever
-// logs them.
+// Structured logs: one JSON object per line on stdout. Fields that could hold a secret are cut here, for all callers.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { atEndOfIteration } from '../kernel/async/event-loop.ts';
 import { isoOf } from '../kernel/clock.ts';
 import { quoted } from '../kernel/text/json.ts';
 
 export interface Logger extends Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> {
-  /** The line that every request gets. */
+  /** The access log line of a request. */
   request(line: RequestLine): void;
 }
 
@@ -31,11 +30,11 @@ const secretFields: ReadonlySet<string> = new Set([
 ]);
 const censored = '[cut]';
 
-/** One for the process, however many loggers it makes. */
+/** Shared by all loggers of the process. */
 let stdout: DestinationStream | undefined;
 
 export function createLogger(level: string, output?: DestinationStream): Logger {
-  stdout ??= gatheredStdout();
+  stdout ??= createBatchedStdout();
   const destination = output ?? stdout;
   const log = pino(
     {
@@ -43,32 +42,31 @@ export function createLogger(level: string, output?: DestinationStream): Logger 
       base: null,
       timestamp: () => `,"time":"${isoOf(Date.now())}"`,
       formatters: { level: (label) => ({ level: label }), log: (fields) => cutSecrets(fields, 1) },
-      serializers: { err: factsOfError },
+      serializers: { err: serializeError },
     },
     destination,
   );
   return Object.assign(log, {
     request(line: RequestLine) {
-      if (log.isLevelEnabled('info')) destination.write(textOf(line));
+      if (log.isLevelEnabled('info')) destination.write(formatRequest(line));
     },
   });
 }
 
 /**
- * As pino would write it, field by field: looking at each for its type and for secrets cost several times as much.
- * What a client has chosen is escaped; the rest is of our own making.
+ * The same line that pino would write, but without checking each field for its type and for secrets, which cost several
+ * times as much. Fields that a client controls are escaped.
  */
-function textOf({ requestId, method, path, status, ms, actor, projectId }: RequestLine): string {
+function formatRequest({ requestId, method, path, status, ms, actor, projectId }: RequestLine): string {
   const caller = actor === undefined ? '' : `,"actor":"${actor}"`;
   const project = projectId === undefined ? '' : `,"project_id":"${projectId}"`;
   return `{"level":"info","time":"${isoOf(Date.now())}","request_id":${quoted(requestId)},"method":"${method}","path":${quoted(path)},"status":${status},"ms":${ms}${caller}${project},"msg":"request"}\n`;
 }
 
 /**
- * What is worth knowing of an error, and no more: libraries hang their clients, connections and answers on it,
- * secrets included.
+ * Only selected fields of an error: libraries attach clients, connections and replies to it, secrets included.
  */
-function factsOfError(error: unknown): Record<string, unknown> {
+function serializeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack, cause } = error;
   const { code, detail, status } = error as { code?: unknown; detail?: unknown; status?: unknown };
@@ -80,13 +78,13 @@ function factsOfError(error: unknown): Record<string, unknown> {
     message,
     ...Object.fromEntries(plain),
     stack,
-    ...(cause === undefined ? {} : { cause: factsOfError(cause) }),
+    ...(cause === undefined ? {} : { cause: serializeError(cause) }),
   };
 }
 
 /**
- * The fields themselves when nothing in them is secret, as in most lines: pino's own redaction cost more than the rest
- * of a line. Looks `depth` levels further down.
+ * Returns the same object if nothing in it is secret, as in most lines: pino's own redaction cost more than the rest of
+ * the line. Checks `depth` more levels.
  */
 function cutSecrets(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
   let kept = fields;
@@ -110,12 +108,12 @@ const heldLengthMax = 64 * 1024;
 const unwrittenLengthMax = 1024 * 1024;
 
 /**
- * Gathers the lines of one turn of the event loop into one write. Nothing waits longer than that, and what is
- * held when the process exits is written then, for whatever reason it exits.
+ * Joins the lines of one event loop iteration into one write. Lines that are held when the process exits are written
+ * then.
  */
-function gatheredStdout(): DestinationStream {
+function createBatchedStdout(): DestinationStream {
   const sink = pino.destination({ dest: 1, sync: true, maxLength: unwrittenLengthMax });
-  // Nobody may write to a full disk: lines are lost then, and nothing else.
+  // On a full disk, lines are lost and nothing else.
   sink.on('error', () => undefined);
   let held = '';
   const flush = () => {

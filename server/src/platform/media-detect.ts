@@ -1,8 +1,8 @@
-// What the first bytes of a file prove it to be. Bytes that prove nothing say nothing.
+// Detects the media type of a file by its first bytes; null if they prove nothing.
 import { fileTypeFromBuffer } from 'file-type';
 import { parseMediaType } from '../kernel/media/media-type.ts';
 
-/** So many first bytes decide. */
+/** How many of the first bytes are inspected. */
 export const sniffedBytes = 4100;
 
 export async function detectMediaType(bytes: Buffer): Promise<string | null> {
@@ -21,7 +21,7 @@ const hasUtf8Mark = (head: Buffer) => head[0] === 0xef && head[1] === 0xbb && he
 const hasUtf16LeMark = (head: Buffer) => head[0] === 0xff && head[1] === 0xfe;
 const hasUtf16BeMark = (head: Buffer) => head[0] === 0xfe && head[1] === 0xff;
 
-/** The beginning as text. In an unknown encoding the ASCII in it is still legible, and no more is needed. */
+/** The beginning as text. Only its ASCII characters matter, and those are readable in any encoding. */
 function readText(head: Buffer): string {
   const beginning = head.subarray(0, 1024);
   if (hasUtf16LeMark(head)) return new TextDecoder('utf-16le').decode(beginning);
@@ -29,12 +29,12 @@ function readText(head: Buffer): string {
   return beginning.toString('latin1');
 }
 
-/** The library knows neither HTML nor SVG, and both can carry scripts. */
+/** The library detects neither HTML nor SVG, and both can contain scripts. */
 function detectMarkup(text: string): string | null {
   if (!/^\s*</.test(text)) return null;
   const root = text.replace(/^(\s|<\?xml[^>]*\?>|<!--[\s\S]*?-->|<!doctype\s+svg[^>]*>)+/i, '');
   if (/^<svg[\s>]/i.test(root)) return 'image/svg+xml';
-  // What says that it is XML is read as XML by browsers too: there a <p> is no more than a name.
+  // Browsers treat a document with an XML declaration as XML, where <p> has no meaning.
   if (/^\s*<\?xml\s/i.test(text))
     return /^<(!doctype\s+html|html)[\s>]/i.test(root) ? 'application/xhtml+xml' : 'application/xml';
   return htmlBeginning.test(root) ? 'text/html' : null;
@@ -43,13 +43,13 @@ function detectMarkup(text: string): string | null {
 const htmlBeginning =
   /^<(!doctype\s+html|html|head|body|script|iframe|style|title|table|a|p|div|h1|br|b|font)[\s>/]/i;
 
-/** Formats that are text, and nevertheless have a signature that no other text begins with. */
+/** Text formats with a signature that no other text begins with. */
 const textSignature =
   /^(%PDF-|%!PS|\{\\rtf|BEGIN:V(CARD|CALENDAR)\b|BZh[1-9]1AY&SY|Windows Registry Editor Version )/;
 
 /**
- * Words like BMW, GIF and FORM begin as binary formats do, which all have control characters soon after. Text
- * in an old encoding has none either; but no text begins with FF, which is a letter that begins no word.
+ * Words such as BMW, GIF and FORM look like signatures of binary formats, which all have control characters soon after.
+ * Text in old encodings has none, and never begins with FF.
  */
 function isText(text: string): boolean {
   if (text.startsWith('\u00ff')) return false;
@@ -61,10 +61,10 @@ function isText(text: string): boolean {
   return true;
 }
 
-/** Where the library is content with two bytes, or one that comes again: what must follow for them to prove it. */
+/** Extra checks where the library accepts a signature of one or two bytes. */
 const structures: Readonly<Record<string, (head: Buffer) => boolean>> = {
   'image/bmp': hasBitmapHeader,
-  // A program tells where its header is, in four bytes of which the highest is zero.
+  // The offset of a program's header is four bytes, of which the highest is zero.
   'application/x-msdownload': (head) => head.subarray(0, 64).includes(0),
   'audio/mpeg': (head) => hasId3(head) || hasMpegFrame(head),
   'audio/aac': (head) => hasId3(head) || hasAdtsFrame(head),
@@ -73,11 +73,11 @@ const structures: Readonly<Record<string, (head: Buffer) => boolean>> = {
   'application/x-arj': hasArjHeader,
   'application/x-compress': hasCompressHeader,
   'application/x-cpio': (head) => head.toString('latin1', 0, 6) === '070707',
-  // Every zlib stream can begin so: a disk image is known by its end.
+  // Any zlib stream can begin like this: a disk image is identified by its end.
   'application/x-apple-diskimage': () => false,
 };
 
-/** The sizes that the second header of a bitmap has had, from OS/2 to now. */
+/** All sizes of a bitmap's second header, from OS/2 to now. */
 const bitmapHeaderSizes: ReadonlySet<number> = new Set([12, 16, 40, 52, 56, 64, 108, 124]);
 
 function hasBitmapHeader(head: Buffer): boolean {
@@ -86,7 +86,7 @@ function hasBitmapHeader(head: Buffer): boolean {
 
 const hasId3 = (head: Buffer) => head.toString('latin1', 0, 3) === 'ID3';
 
-/** A frame with a version, a layer, a bit rate, a sampling rate and an emphasis that exist. */
+/** A frame with a valid version, layer, bit rate, sampling rate and emphasis. */
 function hasMpegFrame(head: Buffer): boolean {
   if (head.length < 4 || hasUtf16LeMark(head)) return false;
   const [, kind = 0, rates = 0, channels = 0] = head;
@@ -100,7 +100,7 @@ function hasMpegFrame(head: Buffer): boolean {
   );
 }
 
-/** A frame with a sampling rate that exists, and no shorter than its own header. */
+/** A frame with a valid sampling rate that is not shorter than its header. */
 function hasAdtsFrame(head: Buffer): boolean {
   if (head.length < 7) return false;
   const samplingRate = (head.readUInt8(2) >> 2) & 15;
@@ -108,21 +108,21 @@ function hasAdtsFrame(head: Buffer): boolean {
   return samplingRate < 13 && frameBytes >= 7;
 }
 
-/** A frame with a sampling rate, a size and a version of the format that exist. */
+/** A frame with a valid sampling rate, size and format version. */
 function hasAc3Frame(head: Buffer): boolean {
   if (head.length < 6) return false;
   const rates = head.readUInt8(4);
   return rates >> 6 !== 3 && (rates & 63) < 38 && head.readUInt8(5) >> 3 <= 16;
 }
 
-/** Three packets in a row, plain or each behind a time stamp. */
+/** Three packets in a row, each optionally behind a timestamp. */
 function hasTransportPackets(head: Buffer): boolean {
   const beginsEach = (first: number, step: number) =>
     [0, 1, 2].every((packet) => head[first + packet * step] === 0x47);
   return beginsEach(0, 188) || beginsEach(4, 192);
 }
 
-/** Two headers, of which the inner fits into the outer. */
+/** Two headers, the inner of which fits into the outer. */
 function hasArjHeader(head: Buffer): boolean {
   if (head.length < 5) return false;
   const outerBytes = head.readUInt16LE(2);
@@ -130,7 +130,7 @@ function hasArjHeader(head: Buffer): boolean {
   return innerBytes >= 30 && innerBytes < outerBytes && outerBytes <= 2600;
 }
 
-/** Codes of a width that exists, and no flags that never were given a meaning. */
+/** A valid code width, and no undefined flags. */
 function hasCompressHeader(head: Buffer): boolean {
   const flags = head[2] ?? 0;
   const codeBits = flags & 31;

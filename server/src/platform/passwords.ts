@@ -1,33 +1,33 @@
-// Passwords under argon2id. Hashing takes memory and a core on purpose, so only a few run at a time and take turns: a
-// flood of logins by strangers keeps out neither the people of a project nor browsers that have logged in before.
+// Password hashing with argon2id. It is expensive on purpose, so only a few hashes run at a time, fairly queued: a flood
+// of logins by strangers blocks neither the users of a project nor browsers that have logged in before.
 import { availableParallelism } from 'node:os';
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
 import { FairSemaphore, type OwnerPath } from './concurrency/fair-semaphore.ts';
 
 export interface Passwords {
-  hash(turn: OwnerPath, password: string): Promise<string>;
+  hash(queue: OwnerPath, password: string): Promise<string>;
   /**
-   * With no hash to compare (no such account) it does the same work and answers false. `begin` comes first, when it
-   * is this one's turn, and may refuse it.
+   * Without a hash to compare (no such account) it does the same work and returns false. `begin` runs first, once a
+   * permit is free, and may refuse by throwing.
    */
   verify(
-    turn: OwnerPath,
+    queue: OwnerPath,
     password: string,
     hash: string | null,
     begin: () => Promise<unknown>,
   ): Promise<boolean>;
 }
 
-/** Of the passwords of spaces: each project has turns of its own. */
+/** For passwords of spaces: one queue per project. */
 export const hashQueueOfSpaces = (projectId: string): OwnerPath => [projectId];
 
-/** Of an account whose owner has proved as much before: by a session, a reset link or a browser that has logged in. */
+/** For an account whose owner is known by a session, a reset link or a device cookie. */
 export const hashQueueOfAccount = (accountId: string): OwnerPath => ['accounts', accountId];
 
-/** Of everybody else, by the addresses that they come from: what can be forged comes last. */
+/** For everybody else, by address: what can be forged comes last in the path. */
 export const hashQueueOfStrangers = (addresses: readonly string[]): OwnerPath => ['strangers', ...addresses];
 
-/** Of the operator, on the command line or at the first start. */
+/** For the operator, on the command line or at the first start. */
 export const hashQueueOfOperator: OwnerPath = ['operator'];
 
 /** OWASP's recommendation for argon2id, which is algorithm 2. */
@@ -38,23 +38,23 @@ const cost = {
   parallelism: 1,
 } as const;
 
-/** Fewer than the failures that are allowed: those that are being judged count until they have turned out right. */
+/** Fewer than the failures allowed per login, because attempts in progress count as failures until they succeed. */
 const permitsMax = 8;
 
-/** Far longer than a crowd of honest people waits; a flood of logins is told to come back. */
+/** Much longer than honest users ever wait; a flood of logins gets a 503. */
 const waitMaxMs = 20_000;
 
 export async function createPasswords(): Promise<Passwords> {
   const permits = Math.min(permitsMax, Math.max(1, availableParallelism() - 1));
-  const queue = new FairSemaphore('logins', { permits, waitMaxMs });
-  const nobodys = await hash('the password of an account that does not exist', cost);
+  const semaphore = new FairSemaphore('logins', { permits, waitMaxMs });
+  const hashOfNobody = await hash('the password of an account that does not exist', cost);
   return {
-    hash: (turn, password) => queue.during(turn, () => hash(password, cost)),
-    verify: (turn, password, stored, begin) =>
-      queue.during(turn, async () => {
+    hash: (queue, password) => semaphore.during(queue, () => hash(password, cost)),
+    verify: (queue, password, stored, begin) =>
+      semaphore.during(queue, async () => {
         await begin();
-        const right = await verify(stored ?? nobodys, password);
-        return right && stored !== null;
+        const isRight = await verify(stored ?? hashOfNobody, password);
+        return isRight && stored !== null;
       }),
   };
 }

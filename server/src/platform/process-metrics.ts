@@ -1,14 +1,14 @@
-// How the process itself is doing: its event loop, its memory, its CPU time.
+// Metrics of the process: event loop, memory, CPU time.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from './metrics.ts';
 
 const resolutionMs = 10;
 
-/** Returns the function that ends it. */
+/** Returns the function that stops it. */
 export function watchProcess(metrics: Metrics): () => void {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
-  // The histogram measures whole intervals; what exceeds the resolution is the delay.
+  // The histogram measures whole intervals; the part beyond the resolution is the delay.
   const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000);
   metrics.gauge('pakhus_event_loop_delay_seconds', 'Delay of the event loop since the last read.', () => {
     const samples = [

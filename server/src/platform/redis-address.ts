@@ -1,4 +1,4 @@
-// Reads an address that names several sentinels, which no URL parser takes:
+// Parses an address with several sentinels, which URL parsers reject:
 // redis+sentinel://[user:password@]host:port,host:port/name of the primary[/database][?sentinel_password=…].
 
 export interface SentinelAddress {
@@ -23,7 +23,7 @@ const form = /^rediss?\+sentinel:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:\/(
 const hostForm = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/;
 const usualPort = 26_379;
 
-/** Throws a sentence that says what is expected; it repeats nothing of the text, which may hold a password. */
+/** The error says what is expected and repeats nothing of the text, which may hold a password. */
 export function parseSentinelAddress(text: string): SentinelAddress {
   const [, login = '', hosts = '', name = '', database = '0', query = ''] = form.exec(text) ?? [];
   const sentinels = hosts.split(',').map(parseSentinel);

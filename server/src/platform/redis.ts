@@ -1,5 +1,5 @@
-// The connection to Redis, or to whichever server the sentinels call the primary. It fails fast and never queues:
-// whoever uses it has a way to do without.
+// The connection to Redis, or to the primary that the sentinels name. It fails fast and never queues, because every
+// caller has a fallback.
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from './log.ts';
 import { isSentinelAddress, parseSentinelAddress } from './redis-address.ts';
@@ -12,17 +12,17 @@ const options: Options = {
   maxRetriesPerRequest: 0,
   enableOfflineQueue: false,
   commandTimeout: 300,
-  // Commands that are given up stay with the connection: one that has fallen silent is given up with them.
+  // Timed-out commands stay pending on the connection: if it is silent, it is closed together with them.
   socketTimeout: 2_000,
   connectTimeout: 2_000,
-  retryStrategy: (tries) => Math.min(100 * tries, 2_000),
-  // A primary that was demoted keeps its connections: the address, or the sentinels, may name another one by now.
+  retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
+  // A demoted primary keeps its connections: reconnecting finds the new one by address or through the sentinels.
   reconnectOnError: ({ message }) => message.startsWith('READONLY'),
 };
 
 export function openRedis(url: string, log: Logger): RedisClient {
   const redis = isSentinelAddress(url) ? new Redis(throughSentinels(url)) : new Redis(url, options);
-  // Once for every time that it goes away: it tries again every two seconds.
+  // Warns once per outage, not with every reconnect.
   let told = false;
   redis.on('error', (error) => {
     if (!told) log.warn({ reason: error.message }, 'Redis is not reachable');
@@ -43,7 +43,7 @@ function throughSentinels(url: string): Options {
     sentinels: [...sentinels],
     db: database,
     sentinelCommandTimeout: 2_000,
-    sentinelRetryStrategy: (tries) => Math.min(100 * tries, 2_000),
+    sentinelRetryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
     ...(tls ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
   };
 }
@@ -55,7 +55,7 @@ const wrongRoles: Readonly<Record<string, string>> = {
     'REDIS_URL leads to a Sentinel: write redis+sentinel://host:port/name, with what it calls the primary as name',
 };
 
-/** Each time when another role is found, not with every connection. */
+/** Warns when the role changes, not with every connection. */
 function warnOfWrongRole(redis: RedisClient, log: Logger): void {
   let before: unknown = null;
   redis.on('ready', () => {
@@ -65,7 +65,7 @@ function warnOfWrongRole(redis: RedisClient, log: Logger): void {
         if (role !== before && warning) log.warn({ role }, warning);
         before = role;
       },
-      // Some services do not let their customers ask.
+      // Some hosted services do not allow this command.
       () => undefined,
     );
   });
@@ -73,6 +73,6 @@ function warnOfWrongRole(redis: RedisClient, log: Logger): void {
 
 const probeLivesMs = 10_000;
 
-/** Whether it takes writes, which is all that it is for. */
+/** Whether it accepts writes. */
 export const takesWrites = (redis: RedisClient, installation: string): Promise<boolean> =>
   redis.set(`pakhus:${installation}:health`, '1', 'PX', probeLivesMs).then(() => true);

@@ -1,9 +1,9 @@
-// Secrets that the service makes for itself, kept in files that only its own user can read.
+// Generated secrets in files that only the service's user can read.
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { newId } from '../kernel/id.ts';
 
-/** Reads the secret, or makes it. Of several processes that start at once, one makes it and all read that one. */
+/** Reads the secret or creates it. If several processes start at once, one creates it and all read that one. */
 export async function secretFromFile(path: string, make: () => string): Promise<string> {
   const existing = await readFile(path, 'utf8').catch(absent);
   if (existing !== null) return existing.trim();
@@ -11,7 +11,7 @@ export async function secretFromFile(path: string, make: () => string): Promise<
   const draft = `${path}.${newId()}`;
   try {
     await writeFile(draft, `${make()}\n`, { mode: 0o600, flush: true });
-    // A link, unlike a rename, fails where another process was quicker.
+    // Unlike a rename, a link fails if another process was faster.
     await link(draft, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });

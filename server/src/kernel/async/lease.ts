@@ -1,9 +1,9 @@
-// A lease that is kept up while somebody works under it.
+// Renews a lease while work is under way.
 
-/** No timer runs for more than 24 days: one that is asked to runs at once, and again at once. */
+/** A timer of more than 24 days fires at once. */
 const renewMsMax = 600_000;
 
-/** Renews a lease for as long as `work` lasts, three times while it would run. A renewal that fails is not the last. */
+/** Renews a lease three times per period while `work` runs. A failed renewal is reported, and the next one is tried. */
 export async function whileRenewed<Result>(
   leaseSeconds: number,
   renew: () => Promise<unknown>,

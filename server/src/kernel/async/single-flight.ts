@@ -1,4 +1,4 @@
-// One question at a time: whoever asks while it is under way gets its answer.
+// Single flight: callers that arrive while a call is in flight share its result.
 
 export function singleFlight<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   let underWay: Promise<Answer> | null = null;

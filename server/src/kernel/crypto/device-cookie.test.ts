@@ -5,7 +5,7 @@ import { createDeviceCookies, deviceSeconds } from './device-cookie.ts';
 const key = Buffer.alloc(32, 1);
 const other = Buffer.alloc(32, 2);
 
-test('device cookies: one is read back with its account, generation and device, which a new one keeps', () => {
+test('device cookies: a cookie is read back with account, generation and device, and a new one keeps the device', () => {
   const cookies = createDeviceCookies(Date.now, key);
   const accountId = newId();
   const first = cookies.read(cookies.issue(accountId, 3, null));
@@ -14,7 +14,7 @@ test('device cookies: one is read back with its account, generation and device, 
   expect(cookies.read(cookies.issue(accountId, 3, null))?.deviceId).not.toBe(first?.deviceId);
 });
 
-test('device cookies: what was changed, signed by another key or is no cookie at all is none', () => {
+test('device cookies: a changed cookie, one signed with another key, and other text are refused', () => {
   const cookies = createDeviceCookies(Date.now, key);
   const cookie = cookies.issue(newId(), 0, null);
   const [account, device, , issuedAt, signature] = cookie.split('.');
@@ -25,7 +25,7 @@ test('device cookies: what was changed, signed by another key or is no cookie at
   expect(createDeviceCookies(Date.now, other, key).read(cookie)).not.toBeNull();
 });
 
-test('device cookies: one is good for a year', () => {
+test('device cookies: a cookie is valid for a year', () => {
   let now = Date.now();
   const cookies = createDeviceCookies(() => now, key);
   const cookie = cookies.issue(newId(), 0, null);

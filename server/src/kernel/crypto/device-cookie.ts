@@ -1,5 +1,5 @@
-// Device cookies: a browser that has logged in shows which account it logged in to. It opens nothing by itself; strangers
-// who guess at the account's password just do not stand in its way.
+// Device cookies identify a browser that has logged in to an account before. A cookie grants no access; it only keeps
+// strangers who guess at the account's password from blocking that browser.
 import type { Clock } from '../clock.ts';
 import { newId } from '../id.ts';
 import { createMac } from './mac.ts';
@@ -8,20 +8,20 @@ import { sameText } from './secret.ts';
 export interface Device {
   readonly accountId: string;
   readonly deviceId: string;
-  /** The account's generation of devices: a password reset begins a new one, and ends all earlier devices. */
+  /** A password reset starts a new generation of devices, which invalidates all earlier ones. */
   readonly generation: number;
 }
 
 export interface DeviceCookies {
-  /** A fresh cookie: of a browser that is known already, or of a new one. */
+  /** A fresh cookie for a known browser or for a new one. */
   issue(accountId: string, generation: number, known: Device | null): string;
-  /** Null for anything but a cookie of ours that has not expired. Whether its generation stands is the account's to say. */
+  /** Null unless it is a genuine cookie that has not expired. The caller compares the generation with the account's. */
   read(cookie: string): Device | null;
 }
 
 export const deviceSeconds = 365 * 86_400;
 
-/** What an earlier key has signed is still read. */
+/** Cookies signed with an earlier key are still accepted. */
 export function createDeviceCookies(clock: Clock, key: Buffer, ...earlier: readonly Buffer[]): DeviceCookies {
   const mac = createMac(key);
   const macs = [mac, ...earlier.map(createMac)];

@@ -1,5 +1,5 @@
-// Secrets that must be read again are sealed with AES-256-GCM. The id of the key lies beside the sealed bytes,
-// so that a key can be replaced while what the old one sealed is still readable.
+// Encrypts secrets that must be read again, with AES-256-GCM. The key id is stored with the bytes, so that a key can be
+// replaced while older secrets stay readable.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { createMac } from './mac.ts';
 
@@ -9,9 +9,9 @@ export interface Sealed {
 }
 
 export interface Sealer {
-  /** What is sealed now is sealed with this key. */
+  /** The key that new secrets are sealed with. */
   readonly keyId: string;
-  /** `purpose` must be the same at opening: what is sealed for one account opens for no other. */
+  /** `purpose` is authenticated: a secret sealed for one account cannot be opened for another. */
   seal(plain: string, purpose: string): Sealed;
   /** Null when no known key opens it. */
   open(sealed: Sealed, purpose: string): string | null;
@@ -21,10 +21,10 @@ const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** `previous` keys open what they have sealed, and seal nothing any more. */
+/** `previous` keys only open. */
 export function createSealer(present: Buffer, previous: readonly Buffer[]): Sealer {
-  const keys = new Map([...previous, present].map((key) => [keyIdOf(key), key]));
-  const keyId = keyIdOf(present);
+  const keys = new Map([...previous, present].map((key) => [toKeyId(key), key]));
+  const keyId = toKeyId(present);
   return {
     keyId,
     seal: (plain, purpose) => ({ keyId, bytes: encrypt(present, plain, purpose) }),
@@ -35,8 +35,8 @@ export function createSealer(present: Buffer, previous: readonly Buffer[]): Seal
   };
 }
 
-/** Tells keys apart without telling anything about them. */
-const keyIdOf = (key: Buffer): string => createMac(key)('the id of this key', 'hex').slice(0, 16);
+/** Identifies a key without revealing anything about it. */
+const toKeyId = (key: Buffer): string => createMac(key)('the id of this key', 'hex').slice(0, 16);
 
 function encrypt(key: Buffer, plain: string, purpose: string): Buffer {
   const iv = randomBytes(ivBytes);

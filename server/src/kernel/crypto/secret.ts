@@ -5,7 +5,7 @@ export interface NewApiKey {
   /** Shown once. */
   readonly plain: string;
   readonly hash: Buffer;
-  /** Enough to recognise a key by, too little to use it. */
+  /** Identifies a key to its owner, but cannot be used as one. */
   readonly prefix: string;
 }
 
@@ -24,14 +24,14 @@ export const sha256 = (of: string | Buffer): Buffer => hash('sha256', of, 'buffe
 
 export const randomToken = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
-/** For an account whose owner has not chosen one: 120 bits, short enough to be typed. */
+/** A generated password of 120 bits, short enough to type. */
 export const madeUpPassword = (): string => randomToken(15);
 
-/** An independent key for one purpose, so that no secret serves two. */
+/** Derives an independent key for each purpose. */
 export const deriveKey = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, 'pakhus', purpose, 32));
 
-/** Takes as long for texts that begin alike as for any others. */
+/** Compares in constant time. */
 export function sameText(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -88,7 +88,7 @@ describe('sigv4: encodings', () => {
     expect(encodePath(plain)).toBe(encoded);
   });
 
-  it('sorts a query by its encoded names, capitals before small letters, and encodes slashes in values', () => {
+  it('sorts a query by its encoded names, upper case first, and encodes slashes in values', () => {
     const query = encodeQuery([
       ['prefix', 'a/b c'],
       ['X-Amz-Date', '1'],
@@ -99,7 +99,7 @@ describe('sigv4: encodings', () => {
     expect(query).toBe('%C3%A5=&X-Amz-Date=1&a=1&a=2&prefix=a%2Fb%20c');
   });
 
-  it('takes a new signing key when the day turns, and the old one again when it turns back', () => {
+  it('derives a new signing key when the day changes, in either direction', () => {
     const at = (ms: number) =>
       signer.presign({ host, path: '/test.txt', query: '', expiresInSeconds: 60, nowMs: ms });
     const first = at(nowMs);

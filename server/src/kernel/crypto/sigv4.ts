@@ -1,5 +1,4 @@
-// AWS Signature Version 4 for S3: signed headers and presigned GETs. Pure but for one cached signing key;
-// it opens no socket and reads no clock of its own.
+// AWS Signature Version 4 for S3: signed headers and presigned GETs. Pure, except for one cached signing key.
 import { createHmac, hash } from 'node:crypto';
 import { isoOf } from '../clock.ts';
 import { encodeRfc3986 } from '../text/percent.ts';
@@ -32,8 +31,8 @@ export interface PresignGet {
   readonly host: string;
   readonly path: string;
   /**
-   * Already encoded and sorted; empty for none. Of names that begin with a small letter, as all do that S3 knows beside
-   * its X-Amz- ones.
+   * Already encoded and sorted; may be empty. All names must begin with a lower-case letter, so that they sort behind
+   * the X-Amz- ones.
    */
   readonly query: string;
   readonly expiresInSeconds: number;
@@ -47,7 +46,7 @@ export interface Signer {
   presign(request: PresignGet): string;
 }
 
-/** What stays the same for a day. */
+/** Everything that is constant for a day. */
 interface Day {
   readonly day: string;
   readonly scope: string;
@@ -58,7 +57,7 @@ interface Day {
 
 /** S3 encodes each segment once and leaves the slashes. */
 export function encodePath(path: string): string {
-  // Keys of our own making need no encoding; the test is far cheaper than the work.
+  // Fast path: our own keys need no encoding.
   if (/^[A-Za-z0-9._~/-]*$/.test(path)) return path;
   return path.split('/').map(encodeRfc3986).join('/');
 }
@@ -73,7 +72,7 @@ export function encodeQuery(pairs: readonly (readonly [string, string])[]): stri
 export function createSigner(key: SigningKey): Signer {
   let cached: Day | undefined;
 
-  function dayOf(stamp: string): Day {
+  function findDay(stamp: string): Day {
     const day = stamp.slice(0, 8);
     if (cached?.day !== day) {
       const scope = `${day}/${key.region}/s3/aws4_request`;
@@ -83,7 +82,7 @@ export function createSigner(key: SigningKey): Signer {
     return cached;
   }
 
-  function signatureOf(canonical: string, stamp: string, { scope, mac }: Day): string {
+  function signText(canonical: string, stamp: string, { scope, mac }: Day): string {
     const toSign = `AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${sha256Hex(canonical)}`;
     return mac(toSign, 'hex');
   }
@@ -91,7 +90,7 @@ export function createSigner(key: SigningKey): Signer {
   return {
     sign(request) {
       const stamp = amzStamp(request.nowMs);
-      const day = dayOf(stamp);
+      const day = findDay(stamp);
       const headers: Record<string, string> = {
         ...request.headers,
         'x-amz-content-sha256': request.payloadHash,
@@ -102,19 +101,19 @@ export function createSigner(key: SigningKey): Signer {
       const lines = names.map((name) => `${name}:${collapse(signed[name] ?? '')}\n`).join('');
       const list = names.join(';');
       const canonical = `${request.method}\n${request.path}\n${request.query}\n${lines}\n${list}\n${request.payloadHash}`;
-      const signature = signatureOf(canonical, stamp, day);
+      const signature = signText(canonical, stamp, day);
       headers.authorization = `AWS4-HMAC-SHA256 Credential=${key.accessKeyId}/${day.scope},SignedHeaders=${list},Signature=${signature}`;
       return headers;
     },
 
     presign(request) {
       const stamp = amzStamp(request.nowMs);
-      const day = dayOf(stamp);
-      // In the order that must be signed: capitals come before small letters.
+      const day = findDay(stamp);
+      // In the order in which they are signed: upper case before lower case.
       const amz = `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=${day.credential}&X-Amz-Date=${stamp}&X-Amz-Expires=${request.expiresInSeconds}&X-Amz-SignedHeaders=host`;
       const query = request.query === '' ? amz : `${amz}&${request.query}`;
       const canonical = `GET\n${request.path}\n${query}\nhost:${request.host}\n\nhost\n${unsignedPayload}`;
-      return `${query}&X-Amz-Signature=${signatureOf(canonical, stamp, day)}`;
+      return `${query}&X-Amz-Signature=${signText(canonical, stamp, day)}`;
     },
   };
 }
@@ -131,7 +130,7 @@ function deriveKey(key: SigningKey, day: string): Buffer {
 
 let lastStamp = { second: -1, text: '' };
 
-/** 20130524T000000Z. The last one is remembered: under load, many signatures are of one second. */
+/** Like 20130524T000000Z. The last one is cached: under load, many signatures fall into one second. */
 function amzStamp(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (lastStamp.second !== second) {
@@ -142,7 +141,7 @@ function amzStamp(nowMs: number): string {
   return lastStamp.text;
 }
 
-/** AWS signs header values trimmed and with runs of spaces made one. */
+/** AWS signs header values trimmed and with runs of spaces collapsed. */
 function collapse(value: string): string {
   return value.trim().replace(/ {2,}/g, ' ');
 }

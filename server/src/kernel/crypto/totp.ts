@@ -1,11 +1,11 @@
-// Time-based one-time passwords, as the usual authenticator apps make them. The only file that knows otpauth.
+// Time-based one-time passwords for authenticator apps. The only file that knows otpauth.
 import { Secret, TOTP } from 'otpauth';
 
 const stepSeconds = 30;
 const secretBytes = 20;
 const windowSteps = 1;
 
-/** All that apps agree on; some ignore any other choice without a word. */
+/** The settings that all apps support; some silently ignore others. */
 const profile = { issuer: 'Pakhus', algorithm: 'SHA1', digits: 6, period: stepSeconds } as const;
 
 export interface NewTotpSecret {
@@ -20,7 +20,7 @@ export function newTotpSecret(account: string): NewTotpSecret {
   return { secret: secret.base32, url: new TOTP({ ...profile, label: account, secret }).toString() };
 }
 
-/** The step that a code belongs to, at most one before or after the present one; null for a wrong code. */
+/** The time step of a code, at most one before or after the current one; null for a wrong code. */
 export function findTotpStep(secret: string, code: string, nowMs: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
   const totp = new TOTP({ ...profile, secret: Secret.fromBase32(secret) });
@@ -28,5 +28,5 @@ export function findTotpStep(secret: string, code: string, nowMs: number): numbe
   return delta === null ? null : Math.floor(nowMs / 1000 / stepSeconds) + delta;
 }
 
-/** Steps before this one are outside of every window: no code of theirs is valid any more. */
+/** Codes of earlier steps are no longer valid. */
 export const oldestStepAt = (nowMs: number): number => Math.floor(nowMs / 1000 / stepSeconds) - windowSteps;

@@ -53,8 +53,8 @@ const closing = Buffer.from(`--${boundary}--\r\n`);
 
 const form = (...parts: Buffer[]): Buffer => Buffer.concat([...parts, closing]);
 
-describe('what a form holds', () => {
-  test('parts in their order, empty ones too, with whatever bytes they hold', () => {
+describe('parts of a form', () => {
+  test('parts come in order, including empty ones, with any bytes', () => {
     const awkward = [
       '',
       '\r\n',
@@ -71,7 +71,7 @@ describe('what a form holds', () => {
     );
   });
 
-  test('what is before the first boundary and after the last is no part of it', () => {
+  test('bytes before the first and after the last boundary are ignored', () => {
     const read = readEachWay(
       Buffer.concat([Buffer.from('preamble\r\n'), form(field('a', '1')), field('b', '2')]),
     );
@@ -89,7 +89,7 @@ describe('what a form holds', () => {
     expect(read).toMatchObject([{ name: 'a', bytes: Buffer.alloc(0) }]);
   });
 
-  test('bytes are handed on as they came, without a copy', () => {
+  test('bytes are passed on without a copy', () => {
     const whole = form(field('a', 'x'.repeat(1000)));
     const [piece] = read([whole]);
     expect(piece?.bytes.equals(Buffer.from('x'.repeat(1000)))).toBe(true);
@@ -100,7 +100,7 @@ describe('what a form holds', () => {
     expect(held[0]?.buffer).toBe(whole.buffer);
   });
 
-  test('any parts, cut anywhere, are what Node makes of them', async () => {
+  test('any parts, in any chunks, are parsed as Node parses them', async () => {
     const names = fc.string({ unit: fc.constantFrom(...'ab"\\ é漢;=\''), minLength: 1, maxLength: 8 });
     // Of the characters that boundaries and line breaks are made of, so that near misses are common.
     const bytes = fc.string({ unit: fc.constantFrom(...'\r\n-xform\0'), maxLength: 40 });
@@ -175,7 +175,7 @@ describe('the head of a part', () => {
     expect(headed(`Content-Disposition: ${disposition}`)).toMatchObject({ name, filename });
   });
 
-  test('header names in any case, folded lines, the first of two, and a type that is text unless it is said', () => {
+  test('header names in any case, folded lines, the first of repeated headers, and text/plain as the default type', () => {
     const folded =
       'CONTENT-disposition: form-data;\r\n name="a";\r\n\tfilename="b"\r\nContent-Type: image/png; q="1"';
     expect(headed(folded)).toMatchObject({ name: 'a', filename: 'b', contentType: 'image/png; q="1"' });
@@ -198,7 +198,7 @@ describe('the head of a part', () => {
     expect(() => read([form(...fitting, field('b', 'v'))])).toThrow(MalformedForm);
   });
 
-  test('quotes and semicolons without end are one part, with the name that stands before them or none', () => {
+  test('endless quotes and semicolons make one part, with the name before them or none', () => {
     for (const unit of [';x="', ';x="\\', '"', ';', '; =', "';x*=''"]) {
       const filler = unit.repeat(16_000 / unit.length);
       for (const [given, name] of [
@@ -213,7 +213,7 @@ describe('the head of a part', () => {
   });
 });
 
-describe('what is no form', () => {
+describe('malformed forms', () => {
   test.each([
     ['nothing', ''],
     ['no boundary', 'abc'],
@@ -233,7 +233,7 @@ describe('what is no form', () => {
     for (const size of [1, 2, 3, 7, 1000]) expect(() => read(cut(bytes, size))).toThrow(MalformedForm);
   });
 
-  test('any bytes are read or refused, and never anything else', () => {
+  test('any bytes are either parsed or refused as malformed', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...`\r\n-: ;="${boundary}a`), maxLength: 200 }),

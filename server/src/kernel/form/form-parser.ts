@@ -1,10 +1,8 @@
-// Takes multipart/form-data apart as it arrives (RFC 7578, on RFC 2046). Bytes are handed on in the pieces in which
-// they came; held back are only the head of a part until it is whole, and what may be the beginning of a delimiter.
-//
-// Parsers that make a stream of every part cost a small upload as much CPU as all the rest of HTTP does.
+// Parses multipart/form-data as it arrives (RFC 7578, RFC 2046). Bytes are passed on in slices of the incoming chunks;
+// only an incomplete head and a possible start of a delimiter are held back. See docs/adr/0006-form-parser.md.
 import { MalformedForm, type PartHead, parsePartHead } from './part-head.ts';
 
-/** Takes what a part holds. */
+/** Receives the content of a part. */
 export interface PartSink {
   write(bytes: Buffer): void;
   end(): void;
@@ -13,9 +11,9 @@ export interface PartSink {
 export const dropped: PartSink = { write: () => undefined, end: () => undefined };
 
 export const headBytesMax = 16 * 1024;
-/** Of all parts together. Reading a head costs far more than reading what follows it. */
+/** Of all parts together: parsing a head is much more expensive than passing on content. */
 export const headsBytesMax = 64 * 1024;
-/** What may stand between a delimiter and the end of its line. */
+/** Blanks allowed between a delimiter and the end of its line. */
 const paddingMax = 256;
 
 const nothing = Buffer.alloc(0);
@@ -29,7 +27,7 @@ export class FormParser {
   readonly #delimiter: Buffer;
   readonly #openPart: (head: PartHead) => PartSink;
   #state: State = 'opening';
-  /** What is before the first delimiter is not part of the form. */
+  /** Bytes before the first delimiter are not part of the form. */
   #sink = dropped;
   #held: Buffer = nothing;
   #headsBytes = 0;
@@ -46,17 +44,17 @@ export class FormParser {
     for (let at = 0; at < bytes.length; ) at = this.#advance(bytes, at);
   }
 
-  /** What comes now belongs to no part that anybody reads. */
+  /** The next bytes belong to no part that is read. */
   get isIdle(): boolean {
     return this.#state === 'over' || this.#sink === dropped;
   }
 
-  /** Throws MalformedForm where the form has not come to its end. */
+  /** Throws MalformedForm if the form is incomplete. */
   end(): void {
     if (this.#state !== 'over') throw new MalformedForm('it ends before its last boundary');
   }
 
-  /** Returns where to go on. */
+  /** Returns the index to continue at. */
   #advance(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case 'opening':
@@ -74,13 +72,13 @@ export class FormParser {
     }
   }
 
-  /** Where the bytes from here on mean something only together with those that follow. */
+  /** Keeps bytes that can only be understood together with the next chunk. */
   #hold(bytes: Buffer, from: number): number {
     this.#held = bytes.subarray(from);
     return bytes.length;
   }
 
-  /** The first delimiter of a form has no line before it, and so no line break. */
+  /** The first delimiter has no line break before it. */
   #readOpening(bytes: Buffer, at: number): number {
     const length = this.#delimiter.length - lineEnd.length;
     if (bytes.length - at < length) return this.#hold(bytes, at);
@@ -103,7 +101,7 @@ export class FormParser {
     return delimiterAt + this.#delimiter.length;
   }
 
-  /** The end of the bytes, or where a delimiter begins there that is not all here yet. */
+  /** Where an incomplete delimiter may begin at the end of the bytes, or their end. */
   #unsureFrom(bytes: Buffer, at: number): number {
     let from = Math.max(at, bytes.length - this.#delimiter.length + 1);
     for (; ; from += 1) {
@@ -113,7 +111,7 @@ export class FormParser {
     }
   }
 
-  /** Either two dashes, and the form is over; or the end of the line, and another part begins. */
+  /** Two dashes end the form; a line break starts the next part. */
   #readRestOfDelimiter(bytes: Buffer, at: number): number {
     if (bytes.length - at < 2) return this.#hold(bytes, at);
     if (bytes[at] === dashes[0] && bytes[at + 1] === dashes[1]) {
@@ -144,7 +142,7 @@ export class FormParser {
     return end + lineEnd.length;
   }
 
-  /** The empty line that ends a head: in a part that holds nothing it may be the one that begins the delimiter. */
+  /** Skips the empty line behind a head. In an empty part it is also the line break of the next delimiter. */
   #readFirstBytes(bytes: Buffer, at: number): number {
     const end = at + this.#delimiter.length;
     if (bytes.length < end) return this.#hold(bytes, at);

@@ -1,11 +1,11 @@
-// The head of one part of a form: how the part is called, and of what type it says it is (RFC 7578).
+// Parses the head of one part of a form: its name, file name and type (RFC 7578).
 
 export interface PartHead {
-  /** Absent where the part is not one of a form, or was given no name. */
+  /** Undefined if the part has no form-data disposition or no name. */
   readonly name: string | undefined;
-  /** The last piece of a path; empty where nothing is left of it. */
+  /** The last segment of the path that was sent; may be empty. */
   readonly filename: string | undefined;
-  /** With its parameters, as it was sent. */
+  /** As sent, with parameters. */
   readonly contentType: string;
 }
 
@@ -13,7 +13,7 @@ export class MalformedForm extends Error {}
 
 const typeOfParts = 'text/plain';
 
-/** `text` is without the empty line that ends a head. */
+/** `text` does not include the empty line that ends the head. */
 export function parsePartHead(text: string): PartHead {
   const { disposition, contentType } = headersIn(text);
   const parameters = /^form-data\s*(;|$)/i.test(disposition) ? parseParameters(disposition) : noParameters;
@@ -25,7 +25,7 @@ export function parsePartHead(text: string): PartHead {
   };
 }
 
-/** The first of each, should one be repeated. */
+/** Of repeated headers, the first counts. */
 function headersIn(text: string): { disposition: string; contentType: string } {
   let disposition: string | undefined;
   let contentType: string | undefined;
@@ -40,12 +40,12 @@ function headersIn(text: string): { disposition: string; contentType: string } {
   return { disposition: disposition ?? '', contentType: contentType ?? '' };
 }
 
-/** A line that begins with a space goes on where the one before it ended. */
+/** Joins folded header lines. */
 const unfolded = (text: string): string => text.replace(/\r\n(?=[ \t])/g, '');
 
 const noParameters: ReadonlyMap<string, string> = new Map();
 
-/** What follows the first semicolon of a header; names in lower case, values as they are meant. */
+/** The parameters of a header: names in lower case, values decoded. */
 export function parseParameters(header: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of header.matchAll(parameterPattern)) {
@@ -56,19 +56,19 @@ export function parseParameters(header: string): ReadonlyMap<string, string> {
   return parameters;
 }
 
-/** Browsers escape no backslash: a quote behind one still ends the value where the header or a parameter ends with it. */
+/** Browsers do not escape backslashes, so a quote behind one ends the value if a semicolon or the end follows. */
 const parameterPattern = /;\s*([^\s=;]+)\s*=\s*(?:"((?:\\"(?!\s*(?:;|$))|[^"])*)"|([^;]*))/g;
 
 /**
- * Some clients escape quotes and backslashes by a backslash; any other backslash is one of a path. Browsers and curl
- * write quotes and line breaks, and nothing else, in percent (the WHATWG's rule for forms).
+ * Some clients escape quotes and backslashes with a backslash; any other backslash belongs to a path. Browsers and curl
+ * percent-encode only quotes and line breaks (WHATWG rules for forms).
  */
 const unescaped = (quoted: string): string =>
   quoted
     .replace(/\\(["\\])/g, '$1')
     .replace(/%(22|0D|0A)/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-/** RFC 8187, as in `UTF-8''na%C3%AFve.txt`; null where it cannot be read. */
+/** RFC 8187, as in `UTF-8''na%C3%AFve.txt`; null if it is malformed. */
 function decodeExtended(value: string): string | null {
   const [, charset, encoded] = /^([^']*)'[^']*'(.*)$/.exec(value) ?? [];
   if (charset === undefined || encoded === undefined) return null;
@@ -78,7 +78,7 @@ function decodeExtended(value: string): string | null {
   return decodeText(Buffer.from(bytes, 'latin1'), charset);
 }
 
-/** In the named charset; null where there is no such one. */
+/** Null for an unknown charset. */
 export function decodeText(bytes: Buffer, charset: string): string | null {
   try {
     return new TextDecoder(charset).decode(bytes);
@@ -87,7 +87,7 @@ export function decodeText(bytes: Buffer, charset: string): string | null {
   }
 }
 
-/** A backslash at the very end belongs to the name: it separates nothing. */
+/** A trailing backslash is part of the name, not a separator. */
 function lastPiece(path: string): string {
   const name = path.slice(Math.max(path.lastIndexOf('/'), path.slice(0, -1).lastIndexOf('\\')) + 1);
   return name === '.' || name === '..' ? '' : name;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SmallChunks } from './small-chunks.ts';
 
-test('any chunks come out whole and in order, and never many small ones', () => {
+test('any chunks come out complete and in order, and never as many small ones', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 3000 }), { maxLength: 200 }), (sizes) => {
       const given = sizes.map((size, nth) => Buffer.alloc(size, nth));
@@ -17,14 +17,14 @@ test('any chunks come out whole and in order, and never many small ones', () => 
   );
 });
 
-test('a large chunk is handed on as it is', () => {
+test('a large chunk is passed on unchanged', () => {
   const large = Buffer.alloc(5000);
   const handedOn: Buffer[] = [];
   new SmallChunks((chunk) => void handedOn.push(chunk)).write(large);
   expect(handedOn[0]).toBe(large);
 });
 
-test('what was handed on is not written to again', () => {
+test('a chunk that was passed on is not written to again', () => {
   const handedOn: Buffer[] = [];
   const chunks = new SmallChunks((chunk) => void handedOn.push(chunk));
   chunks.write(Buffer.from('first'));

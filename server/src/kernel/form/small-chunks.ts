@@ -1,10 +1,9 @@
-// Chunks that are smaller than what it takes to keep one. A client that sends byte by byte would make the service hold
-// hundreds of bytes for each.
+// Joins small chunks. A client that sends single bytes would otherwise cost hundreds of bytes of memory for each.
 
 const smallBytes = 1024;
 const slabBytes = 16 * 1024;
 
-/** Hands chunks on in their order, small ones joined. */
+/** Passes chunks on in order, small ones joined. */
 export class SmallChunks {
   readonly #handOn: (chunk: Buffer) => void;
   #slab: Buffer | null = null;
@@ -25,7 +24,7 @@ export class SmallChunks {
     if (slabBytes - this.#filled < smallBytes) this.flush();
   }
 
-  /** Hands on what is held back. */
+  /** Passes on what is held back. */
   flush(): void {
     const joined = this.#slab?.subarray(0, this.#filled);
     this.#slab = null;

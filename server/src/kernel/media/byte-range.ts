@@ -1,4 +1,4 @@
-// One byte range of a representation, as RFC 9110 has it.
+// Parses the Range header for a single byte range (RFC 9110).
 
 export interface ByteRange {
   readonly start: number;
@@ -7,11 +7,11 @@ export interface ByteRange {
 }
 
 /**
- * Null: send all of it, since the header is absent, not understood or asks for several ranges. 'unsatisfiable'
- * is a 416.
+ * Null means: send everything, because the header is absent, malformed or asks for several ranges. 'unsatisfiable' is a
+ * 416.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
-  // However many digits there are: what a double cannot hold exactly lies beyond the end of every file.
+  // Any number of digits: numbers that a double cannot hold exactly lie beyond the end of every file.
   const [, first = '', last = ''] = /^bytes=\s*(\d*)-(\d*)$/i.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return null;
   if (first === '') return suffixRange(Number(last), size);
@@ -21,7 +21,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return start >= size ? 'unsatisfiable' : { start, end };
 }
 
-/** The last so many bytes. */
+/** The last `length` bytes. */
 function suffixRange(length: number, size: number): ByteRange | 'unsatisfiable' {
   if (length === 0 || size === 0) return 'unsatisfiable';
   return { start: Math.max(0, size - length), end: size - 1 };

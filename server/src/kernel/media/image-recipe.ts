@@ -1,13 +1,12 @@
-// What a compressed image shall be: the presets, and how explicit wishes change them. Knows no image library;
-// values are taken as already validated.
+// The target of an image compression: presets and explicit overrides. Values are already validated.
 
 export type ImageFormat = 'webp' | 'jpeg' | 'png' | 'avif';
 
 export interface ImageRecipe {
   readonly format: ImageFormat;
-  /** 1 to 100. A png is lossless whatever this says. */
+  /** 1 to 100; has no effect on png, which is lossless. */
   readonly quality: number;
-  /** The box to fit inside, in pixels; a missing side does not bound. */
+  /** The box to fit into, in pixels; a missing side is unbounded. */
   readonly width?: number;
   readonly height?: number;
 }
@@ -31,7 +30,7 @@ export interface ImageWishes {
 
 const plain: ImageRecipe = { format: 'webp', quality: 80 };
 
-/** Each wish replaces that one field of the preset; the other fields stay the preset's. */
+/** Each wish overrides one field of the preset. */
 export function resolveRecipe(wishes: ImageWishes): ImageRecipe {
   const base: ImageRecipe = wishes.preset === undefined ? plain : imagePresets[wishes.preset];
   const width = wishes.width ?? base.width;

@@ -3,7 +3,7 @@ import { mediaTypesConflict } from './media-compatibility.ts';
 
 const openXml = 'application/vnd.openxmlformats-officedocument';
 
-describe('a proved type agrees with a declared one', () => {
+describe('a detected type that agrees with the declared one', () => {
   test.each([
     ['image/png', 'image/png'],
     // Other names of one format.

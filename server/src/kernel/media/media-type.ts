@@ -1,12 +1,12 @@
-// MIME types: reading one, matching one against a plan's list, and knowing which a browser may open.
+// Media types: parsing, matching against a plan's list, and which ones a browser may display inline.
 import { encodeRfc3986 } from '../text/percent.ts';
 
-/** As long as RFC 6838 allows names to be. */
+/** With the maximum lengths of RFC 6838. */
 const typePattern = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/;
 
 export const unknownMediaType = 'application/octet-stream';
 
-/** The type in lower case without its parameters; what is not a type counts as unknown bytes. */
+/** The type in lower case without parameters; application/octet-stream if it is malformed. */
 export function parseMediaType(given: string): string {
   const type = withoutParameters(given);
   return typePattern.test(type) ? type : unknownMediaType;
@@ -14,7 +14,7 @@ export function parseMediaType(given: string): string {
 
 const withoutParameters = (given: string): string => (given.split(';', 1)[0] ?? '').trim().toLowerCase();
 
-/** The same of a filter, which may also name a family. */
+/** The same for a filter, which may also be a family such as image/*. */
 export function parseTypeFilter(given: string): string {
   const type = withoutParameters(given);
   return type.endsWith('/*') ? type : parseMediaType(type);
@@ -38,13 +38,13 @@ const inertTypes: ReadonlySet<string> = new Set([
   'application/json',
 ]);
 
-/** Whether a browser may show it in place. Whatever could run a script may not. */
+/** Whether a browser may display it inline. False for everything that could run a script. */
 export const isInert = (type: string): boolean =>
   inertTypes.has(type) || (/^(audio|video)\/[\w.+-]+$/.test(type) && !type.endsWith('+xml'));
 
 /**
- * The Content-Disposition of a download. A name that is not plain is there twice: in ASCII for old clients, and in full
- * for all others.
+ * The Content-Disposition of a download. A name with special characters is sent twice: in ASCII for old clients, and in
+ * full for all others.
  */
 export function contentDisposition(name: string, type: string): string {
   const how = isInert(type) ? 'inline' : 'attachment';

@@ -1,4 +1,4 @@
-// Both spellings of a field name: a caller may write externalId or external_id, whichever the schema says.
+// Field names in both spellings: callers may write externalId or external_id.
 
 export const toSnakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -8,7 +8,7 @@ export const toCamelCase = (name: string): string =>
 
 const knownSpellings = new Map<string, readonly string[]>();
 
-/** Every way to write a name of our own, each once. Names are few, and asked for often. */
+/** All spellings of a name, memoized. */
 export function findSpellings(name: string): readonly string[] {
   let spellings = knownSpellings.get(name);
   if (!spellings) {
@@ -18,7 +18,7 @@ export function findSpellings(name: string): readonly string[] {
   return spellings;
 }
 
-/** From each other spelling to the name that the schema uses. */
+/** Maps every other spelling to the name in the schema. */
 export function buildAliases(names: readonly string[]): ReadonlyMap<string, string> {
   const aliases = new Map<string, string>();
   for (const name of names) {
@@ -28,8 +28,7 @@ export function buildAliases(names: readonly string[]): ReadonlyMap<string, stri
 }
 
 /**
- * Renames aliased fields in place. Returns the name of a field that was given in both spellings with
- * different values: which of the two is meant cannot be known.
+ * Renames aliased fields in place. Returns the name of a field that was sent in both spellings with different values.
  */
 export function foldCasing(
   fields: Record<string, unknown>,

@@ -1,4 +1,4 @@
-// How many typos lie between two words: letters added, left out, replaced, or swapped with their neighbour.
+// Edit distance of two words, counting a swap of neighbouring letters as one edit.
 
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

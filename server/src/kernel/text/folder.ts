@@ -2,7 +2,7 @@
 
 const folderLengthMax = 512;
 
-/** The folder as it is kept, or a sentence that says what is wrong with it. */
+/** The normalized folder, or what is wrong with it. */
 export function parseFolder(given: string): { folder: string } | { fault: string } {
   const folder = given.replace(/^\/+|\/+$/g, '');
   if ([...folder].length > folderLengthMax)

@@ -1,14 +1,13 @@
-// JSON from outside. Parsing runs on the event loop, which every caller shares, so what is dear to parse or to walk
-// through is refused first, by one cheap pass over the text.
+// JSON from callers. Parsing blocks the event loop, so one cheap pass over the text first refuses what is expensive.
 
-/** More values than any request of the API has a use for. A million distinct names would take 100 ms to parse. */
+/** No request needs more values. A million distinct names take 100 ms to parse. */
 export const jsonValuesMax = 10_000;
-/** Deeper values overflow the stack when they are written again. */
+/** Deeper values overflow the stack when they are written. */
 const depthMax = 64;
 
 /**
- * Throws a SyntaxError for what is not JSON, for JSON that is too deep or has too many values, for the name `__proto__`,
- * which would turn into a prototype somewhere down the road, and for numbers beyond the range of a double.
+ * Throws a SyntaxError for invalid JSON, too many values or levels, numbers beyond the range of a double, and the name
+ * `__proto__`, which could later become a prototype.
  */
 export function parseForeignJson(text: string): unknown {
   refuseSprawl(text);
@@ -17,7 +16,7 @@ export function parseForeignJson(text: string): unknown {
   return value;
 }
 
-/** Counts values and levels without building any; malformed text is left for the parser to complain about. */
+/** Counts values and levels without building them; malformed text is left to the parser. */
 function refuseSprawl(text: string): void {
   let values = 1;
   let depth = 0;
@@ -42,7 +41,7 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Where the string that begins at `start` has its closing quote. */
+/** The index of the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length) {
@@ -53,7 +52,7 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** Cheap, since `refuseSprawl` has bounded what there is to walk through. */
+/** Cheap, since `refuseSprawl` has bounded the number of values. */
 function refusePoison(value: unknown): void {
   // Infinity would be written as null.
   if (typeof value === 'number' && !Number.isFinite(value))
@@ -67,6 +66,6 @@ function refusePoison(value: unknown): void {
     }
 }
 
-/** Text as JSON. What needs no escaping, as most does not, is told by a look that is far cheaper than the work. */
+/** A JSON string. Fast path: most text needs no escaping, and the test is much cheaper than JSON.stringify. */
 export const quoted = (text: string): string =>
   /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(text) ? `"${text}"` : JSON.stringify(text);

@@ -1,4 +1,4 @@
-// Percent-encoding as RFC 3986 has it: encodeURIComponent leaves five characters alone that it reserves.
+// Percent-encoding of RFC 3986, which also encodes five characters that encodeURIComponent leaves alone.
 
 const reserved: Readonly<Record<string, string>> = {
   '!': '%21',

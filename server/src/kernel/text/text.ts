@@ -1,12 +1,12 @@
-// Text that every part of the service can keep: PostgreSQL stores neither NUL nor half a surrogate pair,
-// and JSON that is nested too deeply cannot be written again.
+// Text that can be stored: PostgreSQL rejects NUL and unpaired surrogates, and deeply nested JSON overflows the stack
+// when it is written.
 import type { Issue } from '../error.ts';
 
 const depthMax = 32;
 
 export const isStorableText = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed();
 
-/** The first place in a JSON value that could not be stored, or null. */
+/** The first part of a JSON value that cannot be stored, or null. */
 export function findUnstorable(value: unknown, path = '', depth = 0): Issue | null {
   if (typeof value === 'string') return isStorableText(value) ? null : unstorable(path);
   if (typeof value !== 'object' || value === null) return null;

@@ -20,8 +20,8 @@ function userWith(limit: number) {
   return { state, request };
 }
 
-describe('in flight', () => {
-  it('never lets claims exceed the room, and decides the next on what was committed since', async () => {
+describe('bytes in flight', () => {
+  it('claims never exceed the quota, and each is decided on fresh figures', async () => {
     const inFlight = createInFlight(60_000);
     const { state, request } = userWith(20);
     const first = await inFlight.claim(request(15));
@@ -37,7 +37,7 @@ describe('in flight', () => {
     expect(inFlight.bytesOf('user')).toBe(0);
   });
 
-  it('counts a claim that ends while the room is read either as in flight or as used, never as neither', async () => {
+  it('a claim that ends during the read counts as in flight or as used, never as neither', async () => {
     const inFlight = createInFlight(60_000);
     const { state, request } = userWith(20);
     const first = await inFlight.claim(request(15));
@@ -58,7 +58,7 @@ describe('in flight', () => {
     expect(second.room.user).toBe(5);
   });
 
-  it('bounds a space as well, and lets the spaces of a user take turns', async () => {
+  it('bounds a space as well, and is fair between the spaces of a user', async () => {
     const inFlight = createInFlight(60_000);
     const { state, request } = userWith(100);
     state.space = 10;
@@ -76,7 +76,7 @@ describe('in flight', () => {
     expect(order).toEqual(['a1', 'a2', 'b1', 'a3', 'b2']);
   });
 
-  it('does not keep waiting what cannot fit whatever the others do', async () => {
+  it('does not wait if a claim can never fit', async () => {
     const inFlight = createInFlight(60_000);
     const { state, request } = userWith(20);
     await inFlight.claim(request(15));
@@ -85,7 +85,7 @@ describe('in flight', () => {
     expect(room.user).toBe(2);
   });
 
-  it('lets go of whoever gives up, and tells whoever waited in vain to come back', async () => {
+  it('an aborted claim stops waiting, and one that waits too long gets a 503', async () => {
     const inFlight = createInFlight(20);
     const { request } = userWith(20);
     const held = await inFlight.claim(request(20));

@@ -1,9 +1,9 @@
-// Bytes that are on their way into the store, by user and by space. Together they never exceed the room that is left:
-// an upload that would not fit beside the others waits until one of them ends, and is decided on fresh figures then.
+// Reserves quota for uploads in flight, by user and by space, so that together they never exceed what is left. An upload
+// that does not fit waits until another one ends, and is then decided on fresh figures.
 import { outage } from '../../kernel/error.ts';
 import { FairSemaphore } from './fair-semaphore.ts';
 
-/** What is left of the limits, by what has been committed; Infinity where there is no limit. */
+/** What committed files leave of the limits; Infinity if there is no limit. */
 export interface Room {
   readonly user: number;
   readonly space: number;
@@ -11,40 +11,40 @@ export interface Room {
 
 export interface Claim {
   readonly room: Room;
-  /** Once the bytes are committed, or gone from the store. */
+  /** To be called once the bytes are committed, or gone from the store. */
   release(): void;
 }
 
 export interface ClaimRequest {
   readonly userId: string;
   readonly spaceId: string | null;
-  /** The least that will come. Where the room is smaller than that, there is nothing to wait for. */
+  /** The least that will come. If less is left, waiting makes no sense. */
   readonly bytesMin: number;
-  /** The most that can come; a claim is never for more than the room that is left. */
+  /** The most that can come; a claim never exceeds what is left. */
   readonly bytesMax: number;
   readRoom(): Promise<Room>;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface InFlight {
-  /** All of the bytes at once: if uploads claimed piece by piece, two of them could wait for each other. */
+  /** Claims all bytes at once: with piecemeal claims, two uploads could wait for each other. */
   claim(request: ClaimRequest): Promise<Claim>;
-  /** What a user has in flight. */
+  /** The bytes that a user has in flight. */
   bytesOf(userId: string): number;
-  /** Whether an upload of the user waits for others of it to end. */
+  /** Whether an upload of the user waits for another one to end. */
   isWaitedFor(userId: string): boolean;
 }
 
 interface UserState {
   bytes: number;
   readonly bytesOfSpaces: Map<string, number>;
-  /** One claim at a time is decided; spaces take turns. */
-  readonly turn: FairSemaphore;
+  /** Decides one claim at a time, fairly between spaces. */
+  readonly deciding: FairSemaphore;
   /** How many claims have been released. */
   released: number;
-  /** Of the claim whose turn it is, while it waits for another to be released. */
+  /** Set while the claim being decided waits for another one to be released. */
   onRelease: (() => void) | null;
-  /** Claims that wait or are held: the state goes with the last of them. */
+  /** Claims that wait or are held; the state is dropped with the last one. */
   claims: number;
 }
 
@@ -54,8 +54,8 @@ export function createInFlight(waitMaxMs: number): InFlight {
   const stateOf = (userId: string): UserState => {
     let state = users.get(userId);
     if (!state) {
-      const turn = new FairSemaphore(what, { permits: 1, waitMaxMs });
-      state = { bytes: 0, bytesOfSpaces: new Map(), turn, released: 0, onRelease: null, claims: 0 };
+      const deciding = new FairSemaphore(what, { permits: 1, waitMaxMs });
+      state = { bytes: 0, bytesOfSpaces: new Map(), deciding, released: 0, onRelease: null, claims: 0 };
       users.set(userId, state);
     }
     return state;
@@ -71,7 +71,7 @@ export function createInFlight(waitMaxMs: number): InFlight {
       const state = stateOf(userId);
       state.claims += 1;
       try {
-        const leaveTurn = await state.turn.acquire(spaceId ?? userId, signal);
+        const release = await state.deciding.acquire(spaceId ?? userId, signal);
         try {
           const { room, bytes } = await fittingClaim(state, request, waitMaxMs);
           add(state, spaceId, bytes);
@@ -85,7 +85,7 @@ export function createInFlight(waitMaxMs: number): InFlight {
             }),
           };
         } finally {
-          leaveTurn();
+          release();
         }
       } catch (error) {
         forget(userId, state);
@@ -99,7 +99,7 @@ export function createInFlight(waitMaxMs: number): InFlight {
 
 const what = 'uploads of this user';
 
-/** Reads the room and waits for other claims to end, until the claim fits. */
+/** Waits for other claims to end until this one fits. */
 async function fittingClaim(
   state: UserState,
   { spaceId, bytesMin, bytesMax, readRoom, signal }: ClaimRequest,
@@ -110,7 +110,7 @@ async function fittingClaim(
     signal?.throwIfAborted();
     const { released } = state;
     const room = await readRoom();
-    // The bytes of a claim that was released meanwhile may be missing both here and in what was read.
+    // A claim released during the read may be missing both here and in the result.
     if (released !== state.released) continue;
     const left = Math.min(room.user, room.space);
     if (left < bytesMin) return { room, bytes: 0 };

@@ -34,8 +34,8 @@ const holder = (project: string, subject: string, pace: number | null, units = 1
   sender: sender(pace),
 });
 
-describe('who makes room', () => {
-  it('is the slowest of the largest subject of the largest project', () => {
+describe('victimFor', () => {
+  it('picks the slowest of the largest subject of the largest project', () => {
     const holders = [
       holder('small', 's', 1),
       holder('large', 'modest', 1),
@@ -46,26 +46,26 @@ describe('who makes room', () => {
     expect(victimFor({ ...at('new', 'n'), units: 1 }, holders)).toBe(holders[3]);
   });
 
-  it('is of the same project where no other has more, and then of another subject', () => {
+  it('picks from another subject of the same project if no other project holds more', () => {
     const holders = [holder('p', 'greedy', 9), holder('p', 'greedy', 5), holder('q', 'x', 1)];
     expect(victimFor({ ...at('p', 'modest'), units: 1 }, holders)).toBe(holders[1]);
     expect(victimFor({ ...at('p', 'greedy'), units: 1 }, holders)).toBeNull();
   });
 
-  it('is nobody where that would only turn the tables', () => {
+  it('picks nobody if that would not make the shares more equal', () => {
     expect(victimFor({ ...at('b', 'b'), units: 1 }, [holder('a', 'a', 1)])).toBeNull();
     const two = [holder('a', 'a', 1), holder('a', 'a', 1)];
     expect(victimFor({ ...at('b', 'b'), units: 1 }, two)).not.toBeNull();
   });
 
-  it('is nobody who has sent everything, and among equals who came last', () => {
+  it('skips uploads that have sent everything, and picks the latest among equals', () => {
     const [done, first, last] = [holder('a', 'a', null), holder('a', 'a', 7), holder('a', 'a', 7)];
     expect(victimFor({ ...at('b', 'b'), units: 1 }, [done, first, last])).toBe(last);
     expect(victimFor({ ...at('b', 'b'), units: 1 }, [done, done, done])).toBeNull();
   });
 });
 
-describe('fair share', () => {
+describe('EvictingSemaphore', () => {
   let over = new AbortController();
   afterEach(() => {
     over.abort();
@@ -86,7 +86,7 @@ describe('fair share', () => {
     return { share, inside, enter, queue };
   }
 
-  it('gives what becomes free to the project that has least, and there to the subject that has least', async () => {
+  it('serves the project that holds least first, and in it the subject that holds least', async () => {
     const { inside, enter, queue } = crowd();
     const holders = [
       await enter('a', 'a1'),
@@ -111,7 +111,7 @@ describe('fair share', () => {
     expect(inside, 'among equals, who came first').toEqual(['c1', 'a1', 'a3', 'b1']);
   });
 
-  it('ends a slow upload of the largest holder as soon as somebody with less waits, and no other', async () => {
+  it('ends only a slow upload of the largest holder, as soon as somebody with less waits', async () => {
     const { share, inside, enter, queue } = crowd();
     const slow = await Promise.all([700, 600, 800, 650].map((pace) => enter('a', 'a', sender(pace))));
     queue('a', 'a');
@@ -129,7 +129,7 @@ describe('fair share', () => {
     expect(share.waiting).toBe(0);
   });
 
-  it('leaves who is not slow alone until somebody with less has waited for a while', async () => {
+  it('ends an upload that is not slow only after somebody with less has waited for a while', async () => {
     const { enter } = crowd({ yieldAfterMs: 300 });
     const fast = await Promise.all([5e6, 4e6, 6e6, 7e6].map((pace) => enter('a', 'a', sender(pace))));
     const waiting = enter('b', 'b');
@@ -139,7 +139,7 @@ describe('fair share', () => {
     expect(fast.map(({ ended }) => ended)).toEqual([false, true, false, false]);
   });
 
-  it('keeps some out of reach of one project and of one subject, and makes room within a project at its bound', async () => {
+  it('bounds a project and a subject, and makes room within a project at its bound', async () => {
     const { inside, enter, queue } = crowd({ unitsOfProject: 3, unitsOfSubject: 2 });
     const slow = await Promise.all([enter('a', 'a1', sender(1)), enter('a', 'a1', sender(2))]);
     queue('a', 'a1');
@@ -150,7 +150,7 @@ describe('fair share', () => {
     expect(slow.map(({ ended }) => ended)).toEqual([true, false]);
   });
 
-  it('gives up for whoever aborts or waits too long, and gives back once only', async () => {
+  it('stops waiting after an abort or the timeout, and releases only once', async () => {
     const { share, enter } = crowd({ units: 1, waitMaxMs: 20 });
     const only = await enter('a', 'a');
     const abort = new AbortController();
@@ -164,7 +164,7 @@ describe('fair share', () => {
     expect(share.waiting).toBe(0);
   });
 
-  it('lets in at once only into the first half, and past nobody', async () => {
+  it('acquireIfEasy: succeeds only in the first half, and overtakes nobody', async () => {
     const { share, enter } = crowd();
     expect(share.acquireIfEasy(at('a', 'a'), 3, null)).toBeNull();
     const leave = share.acquireIfEasy(at('a', 'a'), 2, null);
@@ -175,7 +175,7 @@ describe('fair share', () => {
     expect(share.used).toBe(2);
   });
 
-  it('ends one slow upload where something else runs short, and none that is not slow', async () => {
+  it('evictSlow: ends one slow upload at a time, and no other', async () => {
     const { share, enter } = crowd();
     const clients = await Promise.all(
       [['a', 5e6] as const, ['a', 5e6] as const, ['b', 20] as const, ['b', 10] as const].map(([name, pace]) =>

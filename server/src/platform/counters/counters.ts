@@ -1,11 +1,11 @@
-// The port to live counting. Counts are gathered where it is cheap, and handed on in batches that know their
-// own name, so that whoever applies them can tell a repetition. Adapters: memory.ts and redis.ts.
+// The port for usage counters. Counts are collected where it is cheap and drained in named batches, so that a batch
+// that is delivered twice is applied once. Adapters: memory.ts and redis.ts.
 
 export const counterNames = ['requests', 'errors', 'uploads', 'downloads', 'deletes', 'bytes_in'] as const;
 
 export type CounterName = (typeof counterNames)[number];
 
-/** What to add; what is not named stays. */
+/** The amounts to add. */
 export type Amounts = Readonly<Partial<Record<CounterName, number>>>;
 
 export interface CountKey {
@@ -19,7 +19,7 @@ export interface CountKey {
 export interface CountRow extends CountKey, Readonly<Record<CounterName, number>> {}
 
 export interface Batch {
-  /** The same batch always has the same id and the same rows. */
+  /** A batch that is delivered again has the same id and the same rows. */
   readonly id: string;
   readonly rows: readonly CountRow[];
 }
@@ -27,22 +27,22 @@ export interface Batch {
 export type ApplyBatch = (batch: Batch) => Promise<void>;
 
 export interface Counters {
-  /** Adds the amounts to each key. Never waits and never throws: it is part of every request. */
+  /** Adds the amounts to each key. Never waits and never throws, because every request calls it. */
   add(keys: readonly CountKey[], amounts: Amounts): void;
-  /** Calls back, within this turn of the event loop, once what was added is where it will be kept. */
+  /** Calls `done` in this event loop iteration, once the added counts have been sent. */
   whenSent(done: () => void): void;
   /**
-   * Hands on everything counted before the call. A batch is forgotten once `apply` has resolved; one that it
-   * rejected is handed on again later, under the same id, and so may be one that it had applied.
+   * Passes everything counted so far to `apply`. A batch is deleted once `apply` has resolved. A rejected batch is
+   * delivered again later under the same id; so may be one that was applied.
    */
   drain(apply: ApplyBatch): Promise<void>;
-  /** The last drain: also what waits for a part that is away. */
+  /** The last drain, including counts that wait for a part that is down. */
   close(apply: ApplyBatch): Promise<void>;
 }
 
 type Tally = CountRow & Record<CounterName, number>;
 
-/** Counts that are being gathered. */
+/** Counts in memory. */
 export class Tallies {
   /** By day, then by subject: ids are unique among projects, users and spaces alike. */
   readonly #days = new Map<string, Map<string, Tally>>();
@@ -57,7 +57,7 @@ export class Tallies {
   add(keys: readonly CountKey[], amounts: Amounts): void {
     for (const key of keys) {
       const tally = this.#tallyOf(key);
-      // By name: a loop over the names costs several times as much, and every request is counted.
+      // Unrolled: a loop over the names costs several times as much, and every request is counted.
       tally.requests += amounts.requests ?? 0;
       tally.errors += amounts.errors ?? 0;
       tally.uploads += amounts.uploads ?? 0;
@@ -86,10 +86,10 @@ export class Tallies {
   }
 }
 
-/** So many rows at most are applied in one statement. */
+/** The most rows that are applied in one statement. */
 const batchRowsMax = 2_000;
 
-/** Cuts rows into batches. They are sorted first: the same rows make the same batches every time. */
+/** Sorted first, so that the same rows always make the same batches. */
 export function toBatches(id: string, rows: readonly CountRow[]): Batch[] {
   const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const batches: Batch[] = [];

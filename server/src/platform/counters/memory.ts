@@ -1,15 +1,15 @@
-// Counts within one process. One that dies loses what it counted since the last drain.
+// Counters in the process. If it dies, the counts since the last drain are lost.
 import { newId } from '../../kernel/id.ts';
 import { type ApplyBatch, type Batch, type Counters, Tallies, toBatches } from './counters.ts';
 
 export function memoryCounters(): Counters {
   let live = new Tallies();
-  /** Cut off already, but not known to be applied. */
+  /** Batches that are not known to be applied. */
   let waiting: Batch[] = [];
   let draining: Promise<void> = Promise.resolve();
 
   const drainNow = async (apply: ApplyBatch) => {
-    // First what waits: while nothing can be applied, no more is cut off, and rows are as many as there are subjects.
+    // Waiting batches first: while nothing can be applied no new batch is made, so rows stay bounded by subjects.
     await applyWaiting(apply);
     if (live.size === 0) return;
     waiting = toBatches(newId(), live.rows());

@@ -1,5 +1,5 @@
-// Finds the PostgreSQL programs that npm installed and makes them runnable: the package ships its libraries'
-// links as a list, and its folder may be read-only or out of reach. Never downloads anything.
+// Finds the installed PostgreSQL binaries and makes them runnable: the package lists its library links instead of
+// shipping them, and its folder may be read-only or inaccessible. Never downloads anything.
 
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -25,8 +25,8 @@ export function findPackage(platform = `${process.platform}-${process.arch}`): s
 }
 
 /**
- * The programs where they are if they run there, else from a copy: kept in `keepDir` if `runAs` can reach
- * that, else in the folder that `outside` makes, which lives as long as this process.
+ * The binaries in place if they run there, otherwise a copy: in `keepDir` if `runAs` can access it, otherwise in the
+ * folder that `outside` creates, which lives as long as this process.
  */
 export async function prepareBinaries(
   runAs: RunAs,
@@ -70,7 +70,7 @@ async function tryProgram(runAs: RunAs, binaries: Binaries): Promise<string | un
   return undefined;
 }
 
-/** False where a link is missing and the folder cannot be written. */
+/** False if a link is missing and the folder is not writable. */
 async function makeLinks(packageDir: string): Promise<boolean> {
   for (const { source, target } of await readLinks(packageDir)) {
     const link = join(packageDir, target);
@@ -78,7 +78,7 @@ async function makeLinks(packageDir: string): Promise<boolean> {
     try {
       await symlink(relative(dirname(link), join(packageDir, source)), link);
     } catch {
-      // Another start may have made it between the look and the attempt.
+      // Another start may have created it in the meantime.
       if (!(await exists(link))) return false;
     }
   }
@@ -101,7 +101,7 @@ function isLink(value: unknown): value is { source: string; target: string } {
 async function keepCopy(packageDir: string, keepDir: string): Promise<Binaries> {
   const dir = join(keepDir, await readVersion(packageDir));
   if (!(await exists(dir))) {
-    // What lies there is another version's copy, or half of one.
+    // An existing copy is of another version, or incomplete.
     await removeTree(keepDir);
     await copyPackage(packageDir, join(keepDir, 'new'));
     await rename(join(keepDir, 'new'), dir);
@@ -121,7 +121,7 @@ async function copyPackage(packageDir: string, target: string): Promise<void> {
   await makeLinks(target);
 }
 
-/** Modes are set anew: a copy of a read-only folder must be writable, or it could never be removed. */
+/** Sets new modes: a copy of a read-only folder must be writable, or it could not be removed. */
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o755 });
   await chmod(to, 0o755);
@@ -130,7 +130,7 @@ async function copyTree(from: string, to: string): Promise<void> {
     entries.map(async (entry) => {
       const [source, target] = [join(from, entry.name), join(to, entry.name)];
       if (entry.isDirectory()) return copyTree(source, target);
-      // Archives are for linking against; links are made by the list.
+      // Static libraries are not needed; links are created from the list.
       if (!entry.isFile() || entry.name.endsWith('.a')) return;
       await copyFile(source, target);
       await chmod(target, 0o755);

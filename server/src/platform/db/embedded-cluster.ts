@@ -1,5 +1,5 @@
-// Makes the database cluster on the first start. It is made beside its place and renamed into it when it is
-// complete and on disk, so a start that is cut short leaves nothing that the next one could mistake for data.
+// Creates the database cluster on the first start, in a temporary folder that is renamed once it is complete and synced.
+// So an interrupted start leaves nothing that the next one could mistake for data.
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises';
@@ -24,10 +24,10 @@ function clusterAt(dir: string): Cluster {
 
 const placeIn = (folder: string): string => join(folder, 'cluster');
 
-/** The cluster that a process runs which has the folder's lock. */
+/** The cluster of the process that holds the folder's lock. */
 export const runningCluster = (folder: string): Cluster => clusterAt(placeIn(folder));
 
-/** The cluster below `folder`, made first if there is none. Wants the folder's lock. */
+/** The cluster in `folder`, created if there is none. The caller holds the folder's lock. */
 export async function openCluster(runAs: RunAs, binaries: Binaries, folder: string): Promise<Cluster> {
   const place = placeIn(folder);
   await removeUnfinished(folder);
@@ -44,7 +44,7 @@ async function removeUnfinished(folder: string): Promise<void> {
 async function makeCluster(runAs: RunAs, binaries: Binaries, folder: string, place: string): Promise<void> {
   const dir = join(folder, unfinished + randomBytes(6).toString('hex'));
   const { dataDir, passwordFile } = clusterAt(dir);
-  // PostgreSQL may have to pass through here as nobody; `folder` itself is closed to all others.
+  // PostgreSQL may have to pass through here as nobody; `folder` itself is closed to everybody else.
   await mkdir(dir, { mode: 0o711 });
   await mkdir(dataDir, { mode: 0o700 });
   await chownTo(runAs, dataDir);
@@ -69,12 +69,12 @@ async function fill(runAs: RunAs, binaries: Binaries, dataDir: string, password:
     if (hasFailed(outcome))
       throw new Error(`PostgreSQL could not make a database in ${dataDir}:\n${outcome.output.trim()}`);
   };
-  // The builtin locale sorts by code point and knows all of Unicode's cases, alike on every system.
+  // The builtin locale sorts by code point and maps case for all of Unicode, the same on every system.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const superuser = ['--username=postgres', '--auth=trust'];
   await run([binaries.initdb, ...superuser, ...locale, '--no-sync', '--no-instructions', ...target]);
-  // Pakhus is not the superuser, and the superuser has no password and cannot log in: what a server behind
-  // DATABASE_URL would refuse is refused here too, and no statement can reach the machine's files.
+  // Pakhus is not the superuser, and the superuser cannot log in: the same statements are refused here as on a server
+  // behind DATABASE_URL, and none can access the machine's files.
   await run(
     [binaries.postgres, '--single', '-F', '-c', 'log_checkpoints=off', ...target, 'postgres'],
     `CREATE ROLE ${roleName} LOGIN CREATEDB PASSWORD '${password}'\nCREATE DATABASE ${databaseName} OWNER ${roleName}\n`,
@@ -83,7 +83,7 @@ async function fill(runAs: RunAs, binaries: Binaries, dataDir: string, password:
   await run([binaries.initdb, '--sync-only', ...target]);
 }
 
-/** In single-user mode a failed statement does not show in the exit code. */
+/** In single-user mode the exit code does not reveal a failed statement. */
 function hasFailed({ code, output }: Outcome): boolean {
   return code !== 0 || /\b(?:ERROR|FATAL|PANIC):/.test(output);
 }

@@ -1,20 +1,20 @@
-// Ends what an earlier run left of PostgreSQL on a data folder, and only that. Processes are known by the
-// cluster name in their command line, never by a pid in a file: such a pid may be a stranger's by now.
+// Ends PostgreSQL processes that an earlier run left on a data folder. They are identified by the cluster name in their
+// command line, never by a pid in a file, because pids are reused.
 
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runToEnd } from './embedded-process.ts';
 
-/** By device and inode, so that a copy of the folder, or one of the same path in a container, is another. */
+/** By device and inode, so that a copy of the folder, or the same path in a container, has another name. */
 export async function clusterName(dataDir: string): Promise<string> {
   const { dev, ino } = await stat(dataDir, { bigint: true });
   return `pakhus-${dev}-${ino}-`;
 }
 
 /**
- * To be called with the folder's lock held, when nothing may run there. A postmaster is asked to stop first;
- * without one the rest is only waiting to notice, and is ended at once. Says how many there were.
+ * Call it with the folder's lock held, when nothing may run there. A postmaster is asked to stop first; without one the
+ * remaining processes are killed at once. Returns how many there were.
  */
 export async function endLeftovers(dataDir: string, timeoutMs = 20_000): Promise<number> {
   const name = await clusterName(dataDir);
@@ -46,7 +46,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile, or is not ours to end; the caller looks again.
+    // It has ended, or is not ours; the caller checks again.
   }
 }
 
@@ -54,7 +54,7 @@ async function findPids(name: string): Promise<number[]> {
   return (await findProcesses(name)).map(([pid]) => pid);
 }
 
-/** Those with `name` in their command line. A zombie has none, so it is not found. */
+/** Processes with `name` in their command line. Zombies have none. */
 export async function findProcesses(name: string): Promise<[pid: number, command: string][]> {
   const all = process.platform === 'linux' ? await listFromProc() : await listFromPs();
   return all.filter(([, command]) => command.includes(name));

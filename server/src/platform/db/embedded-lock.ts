@@ -1,5 +1,5 @@
-// One Pakhus on one data folder. The lock is the kernel's and lies on an open file: it ends with the process
-// that holds it, however that ends, so there is no stale lock to judge and no race to take one over.
+// Allows one Pakhus per data folder. It is a kernel lock on an open file, which ends with its process, so there are no
+// stale locks.
 
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { runToEnd } from './embedded-process.ts';
 
-// Only BSD and Darwin lock as they open; Node names no constant for it.
+// O_EXLOCK, which only BSD and Darwin have; Node has no constant for it.
 const darwinExclusiveLock = 0x20;
 
 export interface FolderLock {
@@ -25,7 +25,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
   await file.write(`${process.pid} ${hostname()}\n`, 0);
   return {
     release: async () => {
-      // The file stays: were it removed, a process that has just opened it would lock a file nobody else sees.
+      // The file stays: if it were removed, a process that has just opened it would lock a file that nobody else sees.
       await file.truncate(0);
       await file.close();
     },
@@ -60,7 +60,7 @@ async function describeHolder(path: string): Promise<string> {
   return `The database folder ${dirname(path)} is in use by ${who}. Stop it, or give this Pakhus a DATA_DIR of its own.`;
 }
 
-/** Between taking the lock and signing it lies a moment; it is worth a short wait to name the holder. */
+/** The holder writes its pid just after taking the lock, so wait briefly for it. */
 async function readHolder(path: string): Promise<string[]> {
   for (let attempt = 0; attempt < 20; attempt++) {
     const text = (await readFile(path, 'utf8')).trim();

@@ -1,5 +1,5 @@
-// PostgreSQL's own log: one file and the one before it, neither much larger than the bound.
-// Holds what explains a failed start; never the text of a statement, which could carry a secret.
+// PostgreSQL's log: the current file and the previous one, both bounded. Explains a failed start, but never contains
+// statements, which could hold secrets.
 
 import { copyFile, open, stat, truncate } from 'node:fs/promises';
 
@@ -13,7 +13,7 @@ export async function sizeOf(path: string): Promise<number> {
   );
 }
 
-/** The writers append, so they go on at the start of the emptied file. */
+/** Writers append, so they continue at the start of the truncated file. */
 export async function boundLog(path: string): Promise<void> {
   if ((await sizeOf(path)) <= bytesMax) return;
   await copyFile(path, `${path}.1`);

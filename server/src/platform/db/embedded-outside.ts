@@ -1,5 +1,5 @@
-// A folder outside the data folder, for what cannot lie inside: a socket whose path would be too long,
-// programs that nobody must be able to reach. Never holds data. Noted down, so that a killed run's is removed.
+// A folder outside the data folder, for a socket whose path would be too long and for binaries that the user `nobody`
+// has to reach. Never holds data. Its path is recorded, so that the next start removes the folder of a killed run.
 
 import { chmod, lstat, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,12 +7,12 @@ import { basename, join } from 'node:path';
 import { removeTree } from './embedded-process.ts';
 
 export interface Outside {
-  /** Makes the folder the first time it is asked for. */
+  /** Creates the folder on the first call. */
   path(): Promise<string>;
   remove(): Promise<void>;
 }
 
-// A deep temporary folder would be no better for a socket than the data folder was.
+// A deep temporary folder could be too long for a socket as well.
 const bytesMax = 60;
 
 export async function openOutside(noteFile: string): Promise<Outside> {
@@ -31,19 +31,19 @@ export async function openOutside(noteFile: string): Promise<Outside> {
   };
 }
 
-/** The folder that a running server has, or an empty text. */
+/** The folder of a running server, or an empty string. */
 export const readNoted = (noteFile: string): Promise<string> => readFile(noteFile, 'utf8').catch(() => '');
 
 async function make(noteFile: string): Promise<string> {
   const base = Buffer.byteLength(tmpdir()) > bytesMax ? '/tmp' : tmpdir();
   const path = await mkdtemp(join(base, 'pakhus-'));
   await writeFile(noteFile, path, { mode: 0o600 });
-  // Others may pass to what is theirs inside, and list nothing.
+  // Other users may pass through, but list nothing.
   await chmod(path, 0o711);
   return path;
 }
 
-/** Only a folder that looks like ours and belongs to us: the name may have been given anew since. */
+/** Only if it looks like ours and belongs to us, because the name may have been reused. */
 async function removeNoted(noteFile: string): Promise<void> {
   const path = await readNoted(noteFile);
   const found = path === '' ? undefined : await lstat(path).catch(() => undefined);

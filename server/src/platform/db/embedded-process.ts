@@ -1,5 +1,5 @@
-// Says as whom PostgreSQL runs, and runs its programs so that none of them outlives this process.
-// PostgreSQL refuses uid 0, so root lends it the identity of nobody; no account is ever created.
+// Decides which user PostgreSQL runs as, and runs its programs so that none outlives this process. PostgreSQL refuses to
+// run as root, so as root it runs as nobody; no account is ever created.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chown, lchown, lstat, readdir } from 'node:fs/promises';
@@ -11,11 +11,11 @@ const nobody = process.platform === 'darwin' ? -2 : 65_534;
 
 export interface RunAs {
   readonly name: 'same user' | 'user namespace' | 'nobody';
-  /** What stands before each command. */
+  /** Prepended to each command. */
   readonly prefix: readonly string[];
-  /** The ids the child takes; empty where it keeps ours. */
+  /** The child's ids; empty if it keeps ours. */
   readonly ids: { readonly uid?: number; readonly gid?: number };
-  /** Who must own PostgreSQL's files as the file system sees it; undefined where they are ours anyway. */
+  /** The owner of PostgreSQL's files; undefined if they are ours. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /**
    * What `-D` is given. As root it is the child's working directory, entered before root's rights are
@@ -62,11 +62,11 @@ async function chownChildrenTo(owner: { uid: number; gid: number }, dir: string)
   }
 }
 
-// Nothing of our own environment goes along: a stray PGDATA or PGPORT would change what runs.
+// Our own environment is not inherited: a stray PGDATA or PGPORT would change what runs.
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
-// Descriptor 3 is a pipe that only this process holds open: its end means that we are gone or let go.
-// A fast shutdown is asked for again each second, since a postmaster that is just starting misses it.
+// Descriptor 3 is a pipe that only this process holds open: when it closes, we are gone or have released the server.
+// The fast shutdown is requested every second, because a starting postmaster misses it.
 const serverScript = `trap '' HUP INT TERM
 "$@" 3<&- &
 server=$!
@@ -79,7 +79,7 @@ wait $server; code=$?
 kill -KILL $watch 2>/dev/null
 exit $code`;
 
-// A tool that is cut short leaves nothing worth keeping, so its whole process group goes at once.
+// An interrupted tool leaves nothing worth keeping, so its whole process group is killed at once.
 const toolScript = `( while read -r _ <&3; do :; done; kill -KILL 0 ) </dev/null >/dev/null 2>&1 &
 watch=$!
 "$@" 3<&-; code=$?
@@ -89,13 +89,13 @@ exit $code`;
 export interface Guarded {
   readonly pid: number;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** Asks the guard to stop the server: fast, after 20 s at once, after 25 s by force. */
+  /** Asks the guard to stop the server: fast shutdown, SIGQUIT after 20 s, SIGKILL after 25 s. */
   release(): void;
-  /** Whether a server that runs keeps this process alive. */
+  /** Whether the running server keeps this process alive. */
   keepAlive(yes: boolean): void;
 }
 
-/** A server below a guard in a session of its own, so that a terminal's SIGINT does not reach it. */
+/** Runs the server below a guard in a new session, so that a terminal's SIGINT does not reach it. */
 export async function spawnServer(
   runAs: RunAs,
   command: readonly string[],
@@ -114,7 +114,7 @@ export async function spawnServer(
   const pid = await spawned(child);
   const lifeline = child.stdio[3];
   if (!(lifeline instanceof Socket)) throw new Error('The guard of PostgreSQL has no pipe to watch.');
-  // The guard may go first; the broken pipe is then no news.
+  // The guard may exit first; then a broken pipe is expected.
   lifeline.on('error', () => undefined);
   return {
     pid,
@@ -148,7 +148,7 @@ export function runTool(
   return runToEnd(guarded, { ...options, ids: runAs.ids });
 }
 
-/** What cannot be started at all ends with code 127, as it would in a shell. */
+/** A command that cannot be started ends with code 127, as in a shell. */
 export function runToEnd(
   [file = '', ...args]: readonly string[],
   options: { cwd?: string; input?: string; ids?: RunAs['ids']; inheritFd?: number },
@@ -174,7 +174,7 @@ export function runToEnd(
   });
 }
 
-/** By rm(1), which takes a tenth of the time that Node's own walk does. */
+/** With rm(1), which takes a tenth of the time of Node's own implementation. */
 export async function removeTree(path: string): Promise<void> {
   const { code, output } = await runToEnd(['rm', '-rf', '--', path], {});
   if (code !== 0) throw new Error(`${path} cannot be removed: ${output.trim()}`);

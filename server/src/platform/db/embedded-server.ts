@@ -1,5 +1,5 @@
-// One life of the postmaster: its settings, its socket, and the wait until it takes connections.
-// Listens on no network address, whatever the settings given.
+// Starts the postmaster: its settings, its socket, and the wait until it accepts connections. It never listens on a
+// network address.
 
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { boundLog, readTail, sizeOf } from './embedded-log.ts';
 import { type Outside, readNoted } from './embedded-outside.ts';
 import { chownTo, type Guarded, type RunAs, spawnServer } from './embedded-process.ts';
 
-// The socket lies in a folder of its own, so the number need not be free anywhere.
+// The socket is in its own folder, so the port number need not be free.
 export const port = 5432;
 
 export interface Server {
@@ -23,7 +23,7 @@ export interface Server {
   readonly socketSetting: string;
 }
 
-// sun_path holds 104 bytes on Darwin and 108 on Linux, one of them for the end.
+// sun_path has 104 bytes on Darwin and 108 on Linux, including the terminator.
 const socketPathBytesMax = 103;
 const attemptsMax = 3;
 
@@ -31,7 +31,7 @@ const defaults = {
   max_connections: '100',
   shared_buffers: '128MB',
   huge_pages: 'off',
-  // Files of its own: /dev/shm is small or missing in many containers.
+  // /dev/shm is small or missing in many containers.
   dynamic_shared_memory_type: 'mmap',
   max_parallel_workers_per_gather: '0',
   jit: 'off',
@@ -59,13 +59,13 @@ const fitsSocket = (dir: string): boolean =>
 
 const socketOutside = (dir: string): string => join(dir, 'run');
 
-/** Where a server that runs has put its socket. */
+/** The socket folder of a running server. */
 export const findSocket = async (socketDir: string, outsideNote: string): Promise<string> =>
   fitsSocket(socketDir) ? socketDir : socketOutside(await readNoted(outsideNote));
 
 /**
- * A server that takes connections. What an earlier life left is ended first; if something was still about
- * and got in the way, it is tried again. An abort asks the server to stop, at any time.
+ * Resolves when the server accepts connections. Leftovers of an earlier run are ended first; if one got in the way, the
+ * start is retried. An abort stops the server at any time.
  */
 export async function launchServer(server: Server, signal: AbortSignal): Promise<Guarded> {
   for (let attempt = 1; ; attempt++) {
@@ -80,9 +80,9 @@ export async function launchServer(server: Server, signal: AbortSignal): Promise
 }
 
 async function launchOnce(server: Server, signal: AbortSignal): Promise<Guarded> {
-  // An earlier start may have run as another user.
+  // An earlier start may have used another user.
   await chownTo(server.runAs, server.dataDir);
-  // Emptied each time: PostgreSQL believes the pid in a socket's lock file, be it a stranger's by now.
+  // Emptied every time: PostgreSQL trusts the pid in a socket's lock file, even if it belongs to another process now.
   await rm(server.socketDir, { recursive: true, force: true });
   await mkdir(server.socketDir, { mode: 0o700 });
   await chownTo(server.runAs, server.socketDir);
@@ -135,7 +135,7 @@ async function flags(server: Server): Promise<string[]> {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Recovery after a crash takes the time it takes, so there is no limit; false when the server ends instead. */
+/** No timeout, because crash recovery may take long; false if the server ends instead. */
 async function becomesReady(server: Server, guarded: Guarded): Promise<boolean> {
   let hasExited = false;
   void guarded.exited.then(() => {

@@ -155,8 +155,8 @@ async function copyWithoutLinks(target: string): Promise<void> {
   execute('cp', ['-Rl', original, target]);
 }
 
-describe('an ordinary life', () => {
-  test('rows stay over a stop and a start, and the socket is all there is', async () => {
+describe('start and stop', () => {
+  test('rows survive a restart, and the server listens only on the socket', async () => {
     const first = await start({ dataDir: shared });
     await query(first, 'CREATE TABLE kept (n int)');
     await query(first, 'INSERT INTO kept VALUES (1), (2)');
@@ -172,7 +172,7 @@ describe('an ordinary life', () => {
     await second.stop();
   });
 
-  test('the socket wants the password, which only the owner can read', async () => {
+  test('the socket requires the password, which only the owner can read', async () => {
     const postgres = await start({ dataDir: shared });
     for (const wrong of [{ password: 'guessed' }, { user: 'postgres', password: '' }]) {
       const stranger = new Client({ ...postgres.connection, ...wrong });
@@ -185,7 +185,7 @@ describe('an ordinary life', () => {
     await postgres.stop();
   });
 
-  test('a path too long for a socket gets a folder elsewhere, gone after the stop', async () => {
+  test('a path that is too long for a socket gets a folder elsewhere, which is removed at the stop', async () => {
     const dataDir = join(base, 'deep'.repeat(20), 'deeper'.repeat(10));
     const killed = spawnProbe({ dataDir });
     await saysAtLeast(killed, 1);
@@ -201,7 +201,7 @@ describe('an ordinary life', () => {
     await expect(stat(dirname(postgres.connection.host))).rejects.toThrow('ENOENT');
   });
 
-  test('settings are taken, but none that would open a network address; the log stays small', async () => {
+  test('settings are applied, except any that would open a network address; the log stays small', async () => {
     const logFile = join(shared, 'postgres', 'postgresql.log');
     await writeFile(logFile, 'x'.repeat(5_000_000));
     const postgres = await start({ dataDir: shared, settings: { work_mem: '5MB', listen_addresses: '*' } });
@@ -235,7 +235,7 @@ describe('kills', () => {
     expect(await processesOn(shared)).toEqual([]);
   });
 
-  test('of Node, alone and with others, over five rounds of inserts: no acknowledged row is lost', async () => {
+  test('of Node, alone and with others, in five rounds of inserts: no acknowledged row is lost', async () => {
     const acknowledged: string[] = [];
     for (const round of ['node', 'postmaster', 'guard', 'node', 'guard']) {
       const probe = spawnProbe({ dataDir: shared }, { inserts: `${round}${acknowledged.length}` });
@@ -261,7 +261,7 @@ describe('kills', () => {
     expect(await processesOn(shared)).toEqual([]);
   });
 
-  test('a SIGINT to the whole process group leaves PostgreSQL for the graceful stop', async () => {
+  test('a SIGINT to the whole process group leaves PostgreSQL to the graceful stop', async () => {
     const probe = spawnProbe({ dataDir: shared }, { inserts: 'group' });
     await saysAtLeast(probe, 20);
     if (probe.child.pid !== undefined) process.kill(-probe.child.pid, 'SIGINT');
@@ -270,7 +270,7 @@ describe('kills', () => {
     expect(await processesOn(shared)).toEqual([]);
   });
 
-  test('in the middle of the first initdb: the next start makes the database', async () => {
+  test('in the middle of the first initdb: the next start creates the database', async () => {
     const dataDir = join(base, 'halfway');
     const probe = spawnProbe({ dataDir });
     await until(async () => {
@@ -288,7 +288,7 @@ describe('kills', () => {
   });
 });
 
-describe('what must not block, and what must', () => {
+describe('locks and leftovers', () => {
   test("a stranger's pid in the files of a dead postmaster does not block", async () => {
     const stranger = process.ppid;
     const lines = [stranger, dataOf(shared), 1, 5432, '../run', '', '  1 1', 'ready', ''].join('\n');
@@ -300,7 +300,7 @@ describe('what must not block, and what must', () => {
     expect(process.kill(stranger, 0)).toBe(true);
   });
 
-  test('of two simultaneous starts one wins, and the other is told who', async () => {
+  test('of two simultaneous starts one wins, and the other is told the pid of the winner', async () => {
     const results = await Promise.allSettled([1, 2, 3].map(() => start({ dataDir: shared })));
     const started = results.filter((result) => result.status === 'fulfilled');
     const refused = results.filter((result) => result.status === 'rejected');
@@ -311,7 +311,7 @@ describe('what must not block, and what must', () => {
     await started[0]?.value.stop();
   });
 
-  test('a second process is refused while the first lives, and not a moment longer', async () => {
+  test('a second process is refused exactly as long as the first lives', async () => {
     const probe = spawnProbe({ dataDir: shared });
     await saysAtLeast(probe, 1);
     await expect(start({ dataDir: shared })).rejects.toThrow(`pid ${probe.child.pid}.`);
@@ -321,7 +321,7 @@ describe('what must not block, and what must', () => {
     await postgres.stop();
   });
 
-  test('data of another version is refused with the words of PostgreSQL, and the lock is free again', async () => {
+  test('data of another version is refused with the message of PostgreSQL, and the lock is released', async () => {
     const versionFile = join(dataOf(shared), 'PG_VERSION');
     const version = await readFile(versionFile, 'utf8');
     await writeFile(versionFile, '9\n');
@@ -333,13 +333,13 @@ describe('what must not block, and what must', () => {
     await postgres.stop();
   });
 
-  test('a platform without a package is told of DATABASE_URL', () => {
+  test('on a platform without a package, the error names DATABASE_URL', () => {
     expect(() => findPackage('plan9-mips')).toThrow(/plan9-mips.*DATABASE_URL/);
   });
 });
 
-describe('where the programs lie', () => {
-  test('missing links are made in place', async () => {
+describe('binaries', () => {
+  test('missing links are created in place', async () => {
     const binariesDir = join(base, 'unlinked');
     await copyWithoutLinks(binariesDir);
     const postgres = await start({ dataDir: shared, binariesDir });
@@ -348,7 +348,7 @@ describe('where the programs lie', () => {
     expect(await readdir(join(shared, 'postgres'))).not.toContain('binaries');
   });
 
-  test('a read-only package without links is copied once, also for an ordinary user', async () => {
+  test('a read-only package without links is copied once, even for an ordinary user', async () => {
     const binariesDir = join(base, 'read-only');
     await copyWithoutLinks(binariesDir);
     execute('find', [binariesDir, '-type', 'd', '-exec', 'chmod', '555', '{}', '+']);
@@ -370,7 +370,7 @@ describe('where the programs lie', () => {
     expect(await readdir(join(open, 'data/postgres/binaries'))).toHaveLength(1);
   });
 
-  test('as root, programs and data below folders that others cannot enter', async () => {
+  test('as root, binaries and data may be below folders that others cannot enter', async () => {
     if (!isRoot) {
       process.stdout.write('not root: nothing to show about folders that only root can enter\n');
       return;

@@ -1,5 +1,5 @@
-// Runs the real PostgreSQL as a child of Pakhus on a private unix socket, and keeps it running: it comes back
-// when it is killed and never outlives this process. Knows nothing of schemas, pools or statements.
+// Runs PostgreSQL as a child process on a private unix socket. It is restarted when it dies, and never outlives this
+// process. See docs/adr/0009-embedded-postgres.md.
 
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -26,13 +26,13 @@ export interface EmbeddedLog {
 }
 
 export interface EmbeddedOptions {
-  /** The database lies in the folder `postgres` below. */
+  /** The database is in the subfolder `postgres`. */
   readonly dataDir: string;
   readonly log: EmbeddedLog;
   readonly settings?: Readonly<Record<string, string>>;
-  /** The package with the programs, where it is not the installed one. */
+  /** Overrides the installed package with the binaries. */
   readonly binariesDir?: string;
-  /** False keeps root from using a user namespace, as a container may do. */
+  /** False: as root, do not use a user namespace. */
   readonly userNamespace?: boolean;
 }
 
@@ -77,7 +77,7 @@ const connectionTo = (host: string, password: string): EmbeddedPostgres['connect
   database: databaseName,
 });
 
-/** Joins the server of a process that runs already, and starts one where there is none. */
+/** Connects to the server of a running process, or starts one. */
 export async function joinEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   try {
     return await startEmbeddedPostgres(options);
@@ -116,7 +116,7 @@ async function prepareServer(
   return { server, password: await readFile(cluster.passwordFile, 'utf8') };
 }
 
-/** Returns the stop function: asking twice waits for the one stop. */
+/** Returns the stop function; a second call waits for the first. */
 function keepRunning(
   server: Server,
   first: Guarded,
@@ -132,7 +132,7 @@ function keepRunning(
   const stop = async () => {
     clearInterval(logTimer);
     stopping.abort();
-    // The guard escalates by itself; this is for a guard that is stuck or was stopped by hand.
+    // The guard escalates on its own; this is for a guard that hangs or was stopped.
     const force = setTimeout(
       () => void endLeftovers(server.dataDir, 0).catch(() => undefined),
       stopTimeoutMs,
@@ -147,7 +147,7 @@ function keepRunning(
   };
 }
 
-/** Ends when `signal` is aborted and the server is gone. Until then a server that ends is started again. */
+/** Restarts the server whenever it ends, until `signal` is aborted and the server is gone. */
 async function supervise(
   server: Server,
   first: Guarded,
@@ -187,7 +187,7 @@ async function revive(
   return undefined;
 }
 
-/** The first time at once: most often one kill is all there was. */
+/** The first restart is immediate: most often it was a single kill. */
 async function backOff(attempt: number, signal: AbortSignal): Promise<void> {
   if (attempt > 1) await delay(Math.min(backOffMsMax, 50 * 2 ** attempt), undefined, { signal });
 }

@@ -1,16 +1,16 @@
-// Which errors mean that the database is away, and what a caller is told then.
+// Which errors mean that the database is down, and what callers see then.
 import { outage, PakhusError } from '../../kernel/error.ts';
 
-/** Says of a lost connection that the database is away; other errors stay as they are. */
+/** Turns a lost connection into an outage; other errors pass unchanged. */
 export const explainOutage = (error: unknown): unknown =>
   isLostConnection(error)
     ? outage('database', 'The database is not available right now: try again in a moment', error)
     : error;
 
-/** A server that only answers reads, such as a standby. It may be promoted, so this is an outage like any other. */
+/** A read-only server, such as a standby. It may be promoted, so this is an outage like any other. */
 export class TakesNoWrites extends Error {}
 
-/** A statement was sent and never answered: the server may have carried it out, or may yet do so. */
+/** A statement was sent but not answered: the server may have executed it, or may still do so. */
 class Unanswered extends Error {}
 
 export const unanswered = (cause: unknown): PakhusError =>
@@ -23,7 +23,7 @@ export const unanswered = (cause: unknown): PakhusError =>
 export const isUnanswered = (error: unknown): boolean =>
   error instanceof PakhusError && error.cause instanceof Unanswered;
 
-/** For a change of which nobody can say now whether it was made. `details` name what to look for. */
+/** For a change that may or may not have been made. `details` name what to look for. */
 export const outcomeUnknown = (cause: unknown, details: Readonly<Record<string, string>> = {}): PakhusError =>
   new PakhusError(
     'STORAGE_UNAVAILABLE',
@@ -35,9 +35,8 @@ export const isOutcomeUnknown = (error: unknown): error is PakhusError =>
   error instanceof PakhusError && error.details.outcome === 'unknown';
 
 /**
- * Classes 08 (connection), 28 (not let in), 53 (resources) and 57 (stopped), a database that is read only, not
- * there or closed, as happens while another server takes over, and a wait for a lock, or within a transaction, that
- * has lasted too long.
+ * Classes 08 (connection), 28 (authorization), 53 (resources) and 57 (operator intervention), a database that is read
+ * only, missing or closed, as during a failover, and timeouts of locks and idle transactions.
  */
 const sqlStates = /^(08|28|53|57|25006|25P03|3D000|55000|55P03)/;
 

@@ -1,18 +1,17 @@
-// What is set up and found out when a connection is opened, whatever it is used for: which server it has reached, as
-// which of its processes, and that the server takes writes.
+// Sets up every new connection, and finds out which server and server process it has reached and that it accepts writes.
 import type pg from 'pg';
 import { withTimeout } from '../../kernel/async/time-limit.ts';
 import { TakesNoWrites } from './outage.ts';
 
-/** All in milliseconds. Together they keep every request below 15 s, however the database fails. */
+/** In milliseconds. Together they keep every request below 15 s, however the database fails. */
 export interface DatabaseTiming {
-  /** For opening a connection, or for waiting until one of the pool is free. */
+  /** For opening a connection, or for getting one from the pool. */
   readonly connectMs: number;
   /** For a read on a shared connection. */
   readonly readMs: number;
   /** For a statement or a whole transaction of a request. */
   readonly writeMs: number;
-  /** For finding out whether a change that was not confirmed was made. */
+  /** For finding out whether an unconfirmed change was made. */
   readonly inquiryMs: number;
   /** After this much silence we ask the server whether it still knows the connection. */
   readonly suspiciousMs: number;
@@ -41,15 +40,15 @@ export const defaultTiming: DatabaseTiming = {
 /** One process of one server. */
 export interface Session {
   readonly pid: number;
-  /** When the process was started: another one may get its pid. */
+  /** When the process started: pids are reused. */
   readonly startedAt: string;
-  /** Differs between servers, and between two lives of one server. */
+  /** Differs between servers, and between two runs of one server. */
   readonly server: string;
 }
 
 /**
- * Names one life of one server: nothing that has been committed or given out is undone within it. A server that
- * recovers from a crash keeps the time when it was started, but begins its statistics anew.
+ * Names one run of one server, within which nothing committed is ever undone. A server that recovers from a crash keeps
+ * its start time but resets its statistics.
  */
 export const serverName = `extract(epoch from pg_postmaster_start_time())::text
   || ' ' || coalesce(extract(epoch from pg_stat_get_bgwriter_stat_reset_time())::text, '')`;
@@ -66,8 +65,8 @@ interface DescribedSession {
 }
 
 /**
- * Times are written as `pg` is told to read them here, whatever the server's own style is. All of it is set once we are
- * connected, because poolers do not accept it as part of connecting.
+ * Sets the date style that our parsers expect. Settings are sent after connecting, because poolers do not accept them as
+ * connection parameters.
  */
 export async function prepareSession(
   client: pg.ClientBase,
@@ -75,7 +74,7 @@ export async function prepareSession(
   { connectMs }: DatabaseTiming,
 ): Promise<Session> {
   const text = `set datestyle = 'ISO, YMD'; ${settings}; ${describeSession}`;
-  // One result for each statement, which the types of `pg` do not know.
+  // One result per statement, which the types of `pg` do not know.
   const results = (await withTimeout(
     connectMs,
     client.query(text),
@@ -94,9 +93,9 @@ function refuseSilence(): never {
   throw new Error('timeout of a new connection: the server does not answer');
 }
 
-/** Which server new connections reach. Those to any other are not used any more. */
+/** The server that new connections reach. Connections to any other are no longer used. */
 export interface CurrentServer {
-  /** A new connection has reached it. */
+  /** A new connection has reached this server. */
   reached(session: Session): void;
   is(session: Session): boolean;
 }

@@ -1,12 +1,12 @@
-// SQL as a tagged template. Every interpolation is a parameter, except another piece of SQL, which is
-// spliced in with its own parameters. Statements are prepared under a name that follows from their text.
+// SQL as a tagged template. Every interpolation becomes a parameter, except nested Sql, which is spliced in with its own
+// parameters. Statements are prepared under a name derived from their text.
 import { hash } from 'node:crypto';
 
-/** A class, so that a piece is told from a parameter by one look. */
+/** A class, so that nested Sql is distinguished from parameters by `instanceof`. */
 export class Sql {
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Name of the prepared statement; empty where it is not worth one. */
+  /** Name of the prepared statement; empty if it is not prepared. */
   readonly name: string;
 
   constructor(text: string, values: readonly unknown[], name: string) {
@@ -23,8 +23,8 @@ interface Prepared {
 
 const preparedByText = new Map<string, Prepared>();
 /**
- * The strings of a tagged template are one array a call site, and a spliced piece is known by its name: what
- * a site assembles from the same pieces is assembled once.
+ * A call site always passes the same strings array, and nested Sql is identified by its name: so the same combination is
+ * assembled once.
  */
 const preparedBySite = new WeakMap<readonly string[], Map<string, Prepared>>();
 
@@ -34,13 +34,13 @@ export function sql(strings: TemplateStringsArray, ...values: readonly unknown[]
   return assembled(strings, values);
 }
 
-/** A number of the code itself, in the text of the statement: PostgreSQL plans better with what it knows. */
+/** A constant inside the statement's text: PostgreSQL plans better with known values. */
 export function constantSql(value: number): Sql {
   const { text, name } = prepare(String(value));
   return new Sql(text, [], name);
 }
 
-/** UUIDs as the text of an array: nothing in them needs the escaping for which `pg` looks through every element. */
+/** UUIDs as array text: they need no escaping, so `pg` does not have to scan every element. */
 export const arrayOfIds = (ids: readonly (string | null)[]): string =>
   `{${ids.map((id) => id ?? 'null').join()}}`;
 
@@ -86,7 +86,7 @@ function textOf(strings: readonly string[], values: readonly unknown[]): string 
 function prepare(text: string): Prepared {
   let prepared = preparedByText.get(text);
   if (!prepared) {
-    // By its text: behind a pooler that shares connections, a name must not mean two statements.
+    // Derived from the text: on a shared connection, a name must not mean two statements.
     prepared = { text, name: `pakhus_${hash('sha1', text, 'hex').slice(0, 20)}` };
     preparedByText.set(text, prepared);
   }

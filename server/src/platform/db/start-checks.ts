@@ -1,6 +1,5 @@
-// What a server has to be before anything is built on it: new enough, and reached by connections that are sessions.
-// A pooler that hands server connections around would mix up prepared statements, settings and notifications: it looks
-// ready, and then fails one request in two.
+// Checks at start that the server is new enough and that a connection is a session. A pooler that shares server
+// connections mixes up prepared statements, settings and notifications: it looks ready, then fails every other request.
 import pg from 'pg';
 import { explainOutage } from './outage.ts';
 import type { Connection, Queryable } from './postgres.ts';
@@ -24,11 +23,11 @@ const tooFewConnections =
   'DATABASE_URL: the first connections work, but the next ones get no answer. A process of Pakhus needs up to 50: raise max_connections, or default_pool_size of PgBouncer';
 
 /**
- * In session mode a client has one process of the server to itself for as long as it is connected. Otherwise an idle
- * one loses its process to the next who asks, and gets another while that one is in a transaction.
+ * In session mode a client keeps one server process while it is connected. Otherwise an idle client loses its process to
+ * the next one, and gets another while that one is in a transaction.
  */
 export async function refuseSharedSessions(connection: Connection): Promise<void> {
-  const clients = [connectionOf(connection), connectionOf(connection)] as const;
+  const clients = [createClient(connection), createClient(connection)] as const;
   let shared: boolean;
   try {
     for (const client of clients) await client.connect();
@@ -43,28 +42,28 @@ export async function refuseSharedSessions(connection: Connection): Promise<void
 }
 
 async function areShared(first: pg.Client, second: pg.Client): Promise<boolean> {
-  const seen = [await pidOf(first), await pidOf(first)];
+  const seen = [await fetchPid(first), await fetchPid(first)];
   try {
     await second.query('begin');
   } catch (error) {
     if (isStatementMode(error)) return true;
     throw error;
   }
-  const others = [await pidOf(second)];
+  const others = [await fetchPid(second)];
   // With a single process for both, the first client would wait for the end of this transaction.
   if (others[0] === seen[0]) return true;
-  seen.push(await pidOf(first));
+  seen.push(await fetchPid(first));
   await second.query('commit');
-  others.push(await pidOf(second), await pidOf(second));
-  seen.push(await pidOf(first));
+  others.push(await fetchPid(second), await fetchPid(second));
+  seen.push(await fetchPid(first));
   return new Set(seen).size > 1 || new Set(others).size > 1;
 }
 
-/** PgBouncer in statement mode knows no transactions at all, and says so in an error of its own. */
+/** PgBouncer in statement mode rejects transactions with this code. */
 const isStatementMode = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === '08P01';
 
-function connectionOf(connection: Connection): pg.Client {
+function createClient(connection: Connection): pg.Client {
   const client = new pg.Client({
     ...connection,
     connectionTimeoutMillis: defaultTiming.connectMs,
@@ -75,7 +74,7 @@ function connectionOf(connection: Connection): pg.Client {
   return client;
 }
 
-async function pidOf(client: pg.Client): Promise<number | undefined> {
+async function fetchPid(client: pg.Client): Promise<number | undefined> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   return rows[0]?.pid;
 }

@@ -1,5 +1,5 @@
-// Reads multipart/form-data from a request, without a stream in between. Fields are small and gathered; the one file
-// is handed on as it arrives, in whatever order the parts come.
+// Reads multipart/form-data from a request without intermediate streams. Fields are collected; the file is passed on as
+// it arrives. Parts may come in any order.
 import type { IncomingMessage } from 'node:http';
 import { joined } from '../../kernel/bytes.ts';
 import { invalid, PakhusError } from '../../kernel/error.ts';
@@ -13,30 +13,30 @@ export type FormFields = ReadonlyMap<string, readonly string[]>;
 
 const fieldsMax = 64;
 const fieldBytesMax = 64 * 1024;
-/** Of all fields together: they are parsed in one go, on the event loop that everybody shares. */
+/** Of all fields together, because parsing them blocks the event loop. */
 const fieldsBytesMax = 256 * 1024;
 
-/** What is read and dropped of a form or a file that is refused, so that its sender can finish and hear why. */
+/** How much of a refused form is read and dropped, so that its sender can finish and read the error. */
 export const droppedBytesMax = 16 * 1024 * 1024;
-/** RFC 2046. Looking for a long one takes long where it almost occurs. */
+/** RFC 2046. Searching for a long boundary is slow in data that almost matches it. */
 const boundaryLengthMax = 70;
 
-/** All that a form may hold beside its file. */
+/** The most that a form may hold in addition to its file. */
 export const formBytesMax = fieldsBytesMax + headsBytesMax;
 
 export interface FormShape {
   /** The name of the part that holds the file. */
   readonly fileField: string;
-  /** Whether a part of this name is a field, also where it was sent as a file. */
+  /** Whether a part with this name is a field, even if it was sent as a file. */
   isField(name: string): boolean;
 }
 
-/** Where the bytes of a file come from. */
+/** The source of the file's bytes. */
 export interface FormSource {
   /** Nothing more is read until `resume`. */
   pause(): void;
   resume(): void;
-  /** The form counts as read with what has come of it: the rest is not worth reading. */
+  /** Ends the form here: the rest is not read. */
   cutShort(): void;
 }
 
@@ -50,12 +50,12 @@ export async function readForm(
   takeFile: TakeFile,
   signal?: AbortSignal,
 ): Promise<FormFields> {
-  const boundary = boundaryOf(request);
+  const boundary = parseBoundary(request);
   signal?.throwIfAborted();
-  // Also of one that has sent everything: what nobody had begun to read is lost with the connection.
+  // Even if everything was sent: unread bytes are lost with the connection.
   if (request.destroyed) throw new ClientGone();
   return new Promise((resolve, reject) => {
-    // What still comes is read and dropped: the connection's next request is behind it.
+    // The rest is read and dropped, because the connection's next request comes behind it.
     const end = (settle: () => void) => {
       request.off('data', onData).off('end', onEnd).resume();
       settle();
@@ -94,7 +94,7 @@ export async function readForm(
       });
     request.on('data', onData).on('end', onEnd);
     request.on('error', (error) => reject(brokenForm(error)));
-    // Every request closes in the end; an error that nobody hears would be made for each.
+    // Every request closes in the end: create the error only if the body is incomplete.
     request.on('close', () => {
       if (!request.readableEnded) reject(new ClientGone());
     });
@@ -102,7 +102,7 @@ export async function readForm(
   });
 }
 
-/** The parts of one form, and the first fault that was found in them. */
+/** The parts of one form and the first error in them. */
 class Form {
   readonly #shape: FormShape;
   readonly #takeFile: (part: FilePart) => PartSink;
@@ -119,12 +119,12 @@ class Form {
     this.#takeFile = takeFile;
   }
 
-  /** Those that have come so far. */
+  /** The fields so far. */
   get fields(): FormFields {
     return this.#fields;
   }
 
-  /** Throws what is wrong with the form as a whole. */
+  /** Throws the first error of the form. */
   complete(): FormFields {
     const { fileField } = this.#shape;
     if (this.#fault) throw this.#fault;
@@ -132,14 +132,14 @@ class Form {
     throw formFault(fileField, `is missing: send the file as the part named ${fileField}`, 'required');
   }
 
-  /** Around its parts, too, a client may send only so much. */
+  /** Bounds the bytes outside of parts. */
   pass(bytes: number): void {
     this.#bytesPassed += bytes;
     if (this.#bytesPassed > droppedBytesMax)
       throw this.#fault ?? formFault('body', `has more than ${droppedBytesMax} bytes in no part`, 'size');
   }
 
-  /** Of a form that is refused anyway, not everything is read that a client may send. */
+  /** Bounds what is read of a form that is refused anyway. */
   refuseMore(bytes: number): void {
     if (!this.#fault) return;
     this.#bytesSinceFault += bytes;
@@ -166,7 +166,7 @@ class Form {
     return head.filename === '' ? this.#unlessLeftEmpty(name, sink) : sink;
   }
 
-  /** A browser whose user has chosen no file sends one without a name and without a byte. */
+  /** If no file was chosen, a browser sends an empty one without a name. */
   #unlessLeftEmpty(name: string, sink: PartSink): PartSink {
     let bytes = 0;
     return {
@@ -182,8 +182,8 @@ class Form {
   }
 
   /**
-   * A field sent as a blob has a file name, too: that makes it no file. Nor is one what a browser sends of an input that
-   * was left empty, with an empty name.
+   * A field sent as a blob has a file name but is not a file. Neither is an empty file input, which browsers send with an
+   * empty name.
    */
   #isFile(name: string, { filename }: PartHead): boolean {
     return name === this.#shape.fileField || (Boolean(filename) && !this.#shape.isField(name));
@@ -206,7 +206,7 @@ class Form {
         else pieces.push(piece);
       },
       end: () => {
-        const value = textOf(joined(pieces), contentType);
+        const value = decodeField(joined(pieces), contentType);
         const earlier = this.#fields.get(name);
         if (earlier) earlier.push(value);
         else this.#fields.set(name, [value]);
@@ -214,27 +214,27 @@ class Form {
     };
   }
 
-  /** The first fault is told, once the form has been read. */
+  /** The first error is reported once the form has been read. */
   #refuse(path: string, message: string, code: string): PartSink {
     this.#fault ??= formFault(path, message, code);
     return dropped;
   }
 }
 
-/** In UTF-8 unless the part names another charset that is known. */
-function textOf(bytes: Buffer, contentType: string): string {
+/** UTF-8, unless the part names another known charset. */
+function decodeField(bytes: Buffer, contentType: string): string {
   const charset = parseParameters(contentType).get('charset');
   return (charset === undefined ? null : decodeText(bytes, charset)) ?? bytes.toString('utf8');
 }
 
-/** The client hung up before its request was complete; there is nobody left to answer. */
+/** The client hung up before its request was complete. */
 export class ClientGone extends PakhusError {
   constructor() {
     super('VALIDATION_ERROR', 'The request ended before its body did');
   }
 }
 
-function boundaryOf({ headers: { 'content-type': contentType = '' } }: IncomingMessage): string {
+function parseBoundary({ headers: { 'content-type': contentType = '' } }: IncomingMessage): string {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType))
     throw formFault('body', 'has the wrong content type: send multipart/form-data', 'content_type');
   const boundary = parseParameters(contentType).get('boundary');

@@ -11,7 +11,7 @@ const framesKeptMax = 256;
 const inputSideMax = 65_535;
 /** What each output format, or its encoder here, can hold. */
 const outputSideMax: Record<ImageFormat, number> = { webp: 16_383, avif: 16_384, jpeg: 65_500, png: 65_535 };
-/** Above this, png and avif are written in a hurry: 50 megapixels with care would come too near the time limit. */
+/** Above this, png and avif are encoded with less effort, to stay within the time limit. */
 const hurryPixels = 16_000_000;
 
 const damaged = 'The image is damaged or cut short';
@@ -31,7 +31,7 @@ function guardLife(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 }
 
-/** What is not named here (svg, tiff, pdf and the rest) has no decoder, whatever a file is called. */
+/** All other formats (svg, tiff, pdf and so on) have no decoder, whatever the file is called. */
 function restrictDecoders(): void {
   sharp.cache(false);
   sharp.concurrency(1);
@@ -64,7 +64,7 @@ async function compress(job: ImageJob, header: ImageHeader): Promise<ImageResult
   // pass, such as stray bytes or a worn colour profile: too many honest files have them, and every viewer copes.
   const reading: SharpOptions = { failOn: 'error', limitInputPixels: pixelsMax };
   const metadata = await sharp(inputPath, reading).metadata();
-  if (metadata.format !== decoderOf(header.kind)) throw new Refusal(damaged);
+  if (metadata.format !== toDecoderName(header.kind)) throw new Refusal(damaged);
   checkInput(metadata.width, metadata.height, pixelsMax);
   const output = outputSize(metadata, recipe);
   const animated = keepsFrames(header, metadata, job);
@@ -74,7 +74,7 @@ async function compress(job: ImageJob, header: ImageHeader): Promise<ImageResult
   return { bytes: written.size, format: recipe.format, width: written.width, height };
 }
 
-function decoderOf(kind: ImageKind): string {
+function toDecoderName(kind: ImageKind): string {
   return kind === 'avif' ? 'heif' : kind;
 }
 
@@ -88,7 +88,7 @@ function checkInput(width: number, height: number, pixelsMax: number): void {
   }
 }
 
-/** Shrinking unasked would lose pixels, so an image that the format cannot hold is refused as it is. */
+/** An image that is too large for the format is refused, because shrinking it unasked would lose pixels. */
 function outputSize(metadata: Metadata, recipe: ImageRecipe): { width: number; height: number } {
   const { width, height } = metadata.autoOrient;
   const scale = Math.min(1, (recipe.width ?? width) / width, (recipe.height ?? height) / height);
@@ -126,13 +126,13 @@ function encode(image: Sharp, { format, quality }: ImageRecipe, pixels: number):
   return image.avif({ quality, effort: hurried ? 1 : 3, chromaSubsampling: '4:2:0' });
 }
 
-/** Words of decoders and encoders that tell of this machine, not of the image. */
+/** Messages of decoders and encoders that concern this machine, not the image. */
 const shortOfMemory = /memory|alloc|unable to encode|encoder plugin/i;
 /** A decoder's own bounds, some of which it reports as a shortage of memory. */
 const overLimit = /security limit/i;
 const badFiles = /system error|unable to open|write error|file is missing/i;
 
-/** A shortage here may pass, so it is a fault; anything else that a decoder says is about the image. */
+/** A shortage of memory is a fault, which may pass; any other message of a decoder concerns the image. */
 function explain(error: unknown): Omit<ImageReplyFailed, 'touched'> {
   const detail = error instanceof Error ? error.message : String(error);
   if (error instanceof Refusal) return { kind: 'refused', message: detail, detail };

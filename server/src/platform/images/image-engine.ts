@@ -1,5 +1,5 @@
-// Compresses images in child processes, a bounded number at a time, each replaced when it fails. Nothing that
-// an image does to a decoder reaches this process. Knows no image library.
+// Compresses images in a bounded number of child processes, which are replaced when they fail. Nothing that an image does
+// to a decoder reaches this process.
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { ImageRecipe } from '../../kernel/media/image-recipe.ts';
@@ -16,7 +16,7 @@ export class ImageFault extends Error {
   override readonly name = 'ImageFault';
 }
 
-/** The machine was too busy to give the image its time: that says nothing about the image. */
+/** The machine was too busy to give the image its CPU time, which says nothing about the image. */
 export class ImageStarved extends ImageFault {}
 
 export interface ImageEngine {
@@ -54,7 +54,7 @@ interface Task {
   readonly reject: (error: unknown) => void;
 }
 
-/** Native memory fragments over time, and the bound on it is for one image, so a process is not kept for ever. */
+/** Native memory fragments over time, so a process is replaced after this many jobs. */
 const jobsPerProcessMax = 100;
 /** An idle process holds 60 MB; starting one costs a fifth of a second. */
 const idleSecondsMax = 30;
@@ -69,9 +69,9 @@ class ProcessEngine implements ImageEngine {
   readonly #waiting: Task[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #busy = new Set<ImageProcess>();
-  /** Idle processes, the one used last at the end, each with the timer that dismisses it. */
+  /** Idle processes in order of last use, each with the timer that ends it. */
   readonly #idle = new Map<ImageProcess, NodeJS.Timeout>();
-  /** One runs that must be the only one. */
+  /** A job that must be the only one is running. */
   #runsAlone = false;
   #closed = false;
 
@@ -119,7 +119,7 @@ class ProcessEngine implements ImageEngine {
   #fill(): void {
     while (!this.#closed && !this.#runsAlone && this.#running.size < this.#options.concurrency) {
       const [task] = this.#waiting;
-      // What comes behind one that must be alone waits with it, or its turn might never come.
+      // Later jobs wait behind one that must run alone, or it might starve.
       if (!task || (task.whenAlone && this.#running.size > 0)) return;
       this.#waiting.shift();
       this.#runsAlone = task.whenAlone !== undefined;
@@ -132,7 +132,7 @@ class ProcessEngine implements ImageEngine {
     }
   }
 
-  /** Never rejects. Holds its place until a process that failed is gone, so that no more than the bound exist. */
+  /** Never rejects. Counts as running until a failed process is gone, so that the bound on processes holds. */
   async #run(task: Task): Promise<void> {
     let process: ImageProcess;
     try {
@@ -153,7 +153,7 @@ class ProcessEngine implements ImageEngine {
       task.resolve(outcome.result);
       return this.#keep(process);
     }
-    // What a hostile image left behind in a decoder must not meet the next tenant's.
+    // A hostile image may have left something in the decoder, so the process is not reused.
     if ('touched' in outcome && !outcome.touched) await this.#keep(process);
     else await this.#end(process);
     await rm(task.job.outputPath, { force: true }).catch(() => {});

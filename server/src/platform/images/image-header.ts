@@ -1,12 +1,12 @@
-// Reads what an image file says about itself before any decoder sees it: real format, size, frames. Walks the
-// container in one pass and one small window of memory; refuses what no decoder here should be shown.
+// Reads format, size and frames of an image before a decoder sees it, in one pass with a small window of memory. Refuses
+// images that should not reach a decoder.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 export type ImageKind = 'jpeg' | 'png' | 'webp' | 'gif' | 'avif';
 
 export interface ImageHeader {
   readonly kind: ImageKind;
-  /** Undefined for avif, whose size is spread over boxes that its own library reads without decoding. */
+  /** Undefined for avif: its library reads the size without decoding. */
   readonly size: { readonly width: number; readonly height: number } | undefined;
   readonly frames: number;
 }
@@ -14,13 +14,13 @@ export interface ImageHeader {
 /** This image can never succeed. The message is public. */
 export class Refusal extends Error {}
 
-/** Opening an animated webp costs time by the square of its frames: 0.15 s here, minutes without a bound. */
+/** Opening an animated webp takes time quadratic in its frames: 0.15 s at this bound, minutes without one. */
 const framesReadMax = 10_000;
 const windowBytes = 64 * 1024;
 const cutShort = 'The image is damaged or cut short';
 const unknownFormat = 'The file is not a jpeg, png, webp, gif or avif image';
 
-/** Synchronous on purpose: it runs in a child that does one job, and a promise for each 1-byte block is slow. */
+/** Synchronous, because it runs in a child process with one job, and a promise per 1-byte block is slow. */
 class FileWindow {
   readonly bytes: number;
   readonly #fd: number;
@@ -123,7 +123,7 @@ function readGif(file: FileWindow): ImageHeader {
   let height = screen.readUInt16LE(2);
   let offset = 13 + gifTableBytes(screen.readUInt8(4));
   let frames = 0;
-  // A missing trailer after a whole block is common in the wild, and no picture is lost by it.
+  // A missing trailer after a complete block is common, and loses no picture.
   while (offset < file.bytes) {
     const block = file.byte(offset);
     if (block === 0x21) {
@@ -171,7 +171,7 @@ function readWebp(file: FileWindow): ImageHeader {
     const payload = file.at(offset + 4, 4).readUInt32LE(0);
     offset += 8 + payload + (payload % 2);
   }
-  // One spare byte: some writers leave the last chunk's padding out.
+  // Some writers omit the padding of the last chunk.
   if (offset > end + 1) throw new Refusal(cutShort);
   return { kind: 'webp', size, frames: Math.max(1, frames) };
 }

@@ -1,11 +1,11 @@
-// One child process that runs image-child.js, fenced in: memory, priority, environment, life. Knows how to
-// give it a job and how it ended; decides nothing about which job or what next.
+// One child process that runs image-child.js with limits on memory, priority and environment. Gives it a job and reports
+// how it ended.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { type ImageJob, type ImageReply, isImageReply } from './image-protocol.ts';
 import { cpuSecondsOf, isHeldUp } from './process-time.ts';
 
-/** How a job ended without an answer. */
+/** How a job ended without a reply. */
 export interface ImageEnding {
   /** `starved`: the machine was too busy to give it its time. */
   readonly kind: 'timeout' | 'starved' | 'aborted' | 'died';
@@ -17,17 +17,17 @@ export interface ImageEnding {
 const baseBytes = 1024 * 1024 * 1024;
 /** The worst case, an interlaced transparent png to avif, reserves 51 and touches 35. */
 const bytesPerPixel = 52;
-/** Below the API's own priority, so that requests are answered while images are worked on. */
+/** Below the priority of the API, so that requests are still answered. */
 const niceness = 10;
 const stderrCharsMax = 2000;
-/** How often the time of a job is looked at. */
+/** How often the CPU time of a job is checked. */
 const lookEveryMs = 200;
-/** A job may take so many times its limit where the machine is busy with other things. */
+/** On a busy machine a job may take this many times its limit in wall-clock time. */
 const wallFactor = 10;
 
-/** Each limit in a call of its own: dash reads only the first option of `ulimit`, and says nothing. */
+/** One call per limit: dash silently ignores all options of `ulimit` but the first. */
 const fence = 'ulimit -c 0; ulimit -v "$0"; exec "$@"';
-/** Without these, threads and WebAssembly reserve half a gigabyte of address space that nobody uses. */
+/** Without these, threads and WebAssembly reserve half a gigabyte of unused address space. */
 const nodeFlags = ['--v8-pool-size=1', '--max-old-space-size=128', '--disable-wasm-trap-handler'];
 const environment = { PATH: '/usr/bin:/bin', MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '2' };
 
@@ -43,7 +43,7 @@ export class ImageProcess {
     this.#child = start(childPath, baseBytes + bytesPerPixel * pixelsMax);
     this.ended = new Promise((resolve) => {
       this.#child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
-      // Also tells of a signal that could not be sent, which is no end.
+      // Also emitted if a signal could not be sent, which does not mean that the process has ended.
       this.#child.on('error', (error) => {
         if (this.#child.pid === undefined) resolve(error.message);
       });
@@ -53,12 +53,12 @@ export class ImageProcess {
     });
   }
 
-  /** The last that the process said, for the log. */
+  /** The end of its stderr, for the log. */
   get lastWords(): string {
     return this.#stderr;
   }
 
-  /** Settles with the answer, or when the process is gone: after an ending nothing writes the output any more. */
+  /** Resolves to the reply, or after the process has ended: then nothing writes to the output any more. */
   async run(job: ImageJob, timeoutSeconds: number, signal?: AbortSignal): Promise<ImageReply | ImageEnding> {
     this.jobs += 1;
     let cause: ImageEnding['kind'] = 'died';
@@ -80,8 +80,8 @@ export class ImageProcess {
   }
 
   /**
-   * The limit is on processor time, which only the image can use up: on a busy machine the start of a process alone may
-   * take half a minute. Where the system does not tell processor time, the clock on the wall has to do.
+   * The limit is on CPU time, because on a busy machine starting the process alone may take half a minute. Where CPU time
+   * is not available, wall-clock time counts.
    */
   #watchTime(timeoutSeconds: number, stop: (kind: 'timeout' | 'starved') => void): () => void {
     const pid = this.#child.pid ?? 0;
@@ -93,7 +93,7 @@ export class ImageProcess {
       const cpu = cpuSecondsOf(pid);
       if ((cpu === undefined ? wall : cpu - cpuBefore) >= timeoutSeconds) return stop('timeout');
       if (wall < timeoutSeconds * wallFactor) return;
-      // This process may have been held up as well: what has come in meanwhile is heard before the verdict.
+      // This process may have been delayed as well: handle pending messages before deciding.
       if (overdue) return stop(isHeldUp(pid) ? 'starved' : 'timeout');
       overdue = true;
     };
@@ -121,7 +121,7 @@ export class ImageProcess {
 function start(childPath: string, addressSpaceBytes: number): ChildProcess {
   const command = [process.execPath, ...nodeFlags, childPath];
   const kibibytes = String(Math.ceil(addressSpaceBytes / 1024));
-  // Only Linux heeds a bound on the address space.
+  // Only Linux enforces a limit on the address space.
   const fenced = process.platform === 'linux' ? ['/bin/sh', '-c', fence, kibibytes, ...command] : command;
   const [file = '', ...args] = fenced;
   const child = spawn(file, args, { cwd: '/', env: environment, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
@@ -133,6 +133,6 @@ function lowerPriority(pid: number): void {
   try {
     setPriority(pid, niceness);
   } catch {
-    // Already gone, or not ours to change: the job runs or fails all the same.
+    // Already gone, or not permitted: the job runs or fails regardless.
   }
 }

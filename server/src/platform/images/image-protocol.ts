@@ -1,4 +1,4 @@
-// What the engine and its child processes say to each other over IPC, and nothing that either of them does.
+// Messages between the engine and its child processes.
 import type { ImageFormat, ImageRecipe } from '../../kernel/media/image-recipe.ts';
 
 export interface ImageJob {
@@ -28,13 +28,13 @@ export interface ImageReplyFailed {
   readonly message: string;
   /** For the log: a decoder's own words, which may name paths. */
   readonly detail: string;
-  /** Whether a decoder has touched the image, and so may carry harm to the next one. */
+  /** Whether a decoder has touched the image, and so may be compromised. */
   readonly touched: boolean;
 }
 
 export type ImageReply = ImageReplyDone | ImageReplyFailed;
 
-/** A child that a hostile image took over could send anything, so the engine looks before it believes. */
+/** A child that a hostile image has taken over could send anything, so replies are validated. */
 export function isImageReply(message: unknown): message is ImageReply {
   if (typeof message !== 'object' || message === null || !('kind' in message)) return false;
   if (message.kind === 'done') return 'result' in message && typeof message.result === 'object';

@@ -1,10 +1,10 @@
-// How much processor time a process has had, and whether it waits for more. Only Linux tells, by way of /proc.
+// CPU time of a process, and whether it is waiting for more. Only on Linux, from /proc.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Linux counts in hundredths of a second here, whatever the kernel's own clock. */
 const ticksPerSecond = 100;
 
-/** Of all threads so far; undefined where the process is gone, or the system does not tell. */
+/** Of all threads; undefined if the process is gone or /proc is not available. */
 export function cpuSecondsOf(pid: number): number | undefined {
   const fields = statFields(`/proc/${pid}/stat`);
   return fields && (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
@@ -13,7 +13,7 @@ export function cpuSecondsOf(pid: number): number | undefined {
 /** Runnable, stopped, or waiting for a disk. */
 const heldUpStates = new Set(['R', 'T', 't', 'D']);
 
-/** Whether some thread would go on if the machine let it. False where all of them sleep: nothing will come of that. */
+/** Whether a thread could continue if it got CPU or disk time. False if all threads sleep. */
 export function isHeldUp(pid: number): boolean {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -25,7 +25,7 @@ export function isHeldUp(pid: number): boolean {
   }
 }
 
-/** The fields from the third one on: the second is the name in brackets, and may hold anything. */
+/** The fields from the third on: the second is the name in brackets, which may contain anything. */
 function statFields(path: string): string[] | undefined {
   try {
     const text = readFileSync(path, 'latin1');

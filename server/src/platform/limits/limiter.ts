@@ -1,4 +1,4 @@
-// The port to counting within fixed windows. Adapters: memory.ts and redis.ts.
+// The port for rate limits in fixed windows. Adapters: memory.ts and redis.ts.
 
 export interface Policy {
   readonly max: number;
@@ -13,9 +13,9 @@ export interface Verdict {
 }
 
 export interface Limiter {
-  /** Counts one use of `key` and says whether it still fits. */
+  /** Counts one use of `key` and returns whether it is within the limit. */
   consume(key: string, policy: Policy): Promise<Verdict>;
-  /** Forgets what was counted, as after a login that succeeded. */
+  /** Resets the count, for example after a successful login. */
   reset(key: string): Promise<void>;
 }
 

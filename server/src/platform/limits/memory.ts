@@ -1,5 +1,5 @@
-// Limits within one process. Windows that have ended are dropped as new ones come, and their number is bounded
-// for each kind of key: a stranger who invents keys can neither fill the memory nor push out those of another kind.
+// Rate limits in the process. Ended windows are dropped as new ones start, and their number is bounded per kind of key:
+// a caller that invents keys can neither fill the memory nor evict keys of another kind.
 import type { Clock } from '../../kernel/clock.ts';
 import { type Limiter, toVerdict } from './limiter.ts';
 
@@ -12,7 +12,7 @@ const windowsMax = 200_000;
 
 export function memoryLimiter(clock: Clock): Limiter {
   const kinds = new Map<string, Map<string, Window>>();
-  /** Windows of the same kind: those whose keys begin alike, up to the first colon. */
+  /** Windows by kind, which is the part of the key before the first colon. */
   const windowsLike = (key: string): Map<string, Window> => {
     const kind = key.slice(0, key.indexOf(':') + 1);
     let windows = kinds.get(kind);
@@ -27,10 +27,10 @@ export function memoryLimiter(clock: Clock): Limiter {
       const now = clock();
       const windows = windowsLike(key);
       let window = windows.get(key);
-      // One that ends later than a window lasts began before the clock was set back.
+      // A window that ends too late started before the clock was set back.
       if (!window || window.resetAtMs <= now || window.resetAtMs > now + policy.windowMs) {
         if (windows.size >= windowsMax) makeRoom(windows, now);
-        // Deleted first, so that the map stays in the order in which windows began.
+        // Deleted first, so that the map stays in order of start.
         windows.delete(key);
         window = { count: 0, resetAtMs: now + policy.windowMs };
         windows.set(key, window);
@@ -44,7 +44,7 @@ export function memoryLimiter(clock: Clock): Limiter {
   };
 }
 
-/** Drops what has ended, or else the oldest tenth. */
+/** Drops ended windows, or else the oldest tenth. */
 function makeRoom(windows: Map<string, Window>, now: number): void {
   for (const [key, window] of windows) if (window.resetAtMs <= now) windows.delete(key);
   if (windows.size < windowsMax) return;

@@ -1,11 +1,11 @@
-// Limits that instances share through Redis. While Redis is away each process counts for itself, and
-// returns to Redis by itself: a limiter must never be the reason that a request fails.
+// Rate limits that instances share through Redis. While Redis is down each process counts for itself: a limiter must
+// never make a request fail.
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../log.ts';
 import type { RedisClient } from '../redis.ts';
 import { type Limiter, toVerdict } from './limiter.ts';
 
-/** Counts and starts the window in one step; a counter without an expiry would lock a caller out for good. */
+/** Counts and starts the window atomically: a counter without an expiry would lock a caller out forever. */
 const consumeScript = `
 local count = redis.call('INCR', KEYS[1])
 local left = redis.call('PTTL', KEYS[1])
@@ -15,7 +15,7 @@ if count == 1 or left < 0 then
 end
 return {count, left}`;
 
-/** `installation` keeps apart those that share a Redis. */
+/** `installation` keeps apart installations that share a Redis. */
 export function redisLimiter(
   redis: RedisClient,
   installation: string,
@@ -28,7 +28,7 @@ export function redisLimiter(
   const note = (nowAway: boolean, error?: unknown) => {
     if (nowAway === away) return;
     away = nowAway;
-    if (away) log.warn({ err: error }, 'Redis is away: limits are counted in this process');
+    if (away) log.warn({ err: error }, 'Redis is down: counting limits in this process');
     else log.info({}, 'Redis is back: limits are shared again');
   };
   return {

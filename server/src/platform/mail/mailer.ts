@@ -1,7 +1,7 @@
-// The port to mail. Adapters: smtp.ts for a mail server, outbox.ts for a folder.
+// The port for sending mail. Adapters: smtp.ts for a mail server, outbox.ts for a folder.
 
 export interface Mail {
-  /** Names the mail: sent twice, it is still one mail to whoever receives it. */
+  /** Message id: a mail that is sent twice is still one mail to its recipient. */
   readonly id: string;
   readonly writtenAt: string;
   readonly to: string;
@@ -11,6 +11,6 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Resolves once the mail is in other hands; rejects when it is not known to be. */
+  /** Resolves once the mail was accepted; rejects if that is not certain. */
   send(mail: Mail): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Without a mail server, mails become files that only this process's user can read.
+// Without a mail server, mails are written to files that only this process's user can read.
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
@@ -17,7 +17,7 @@ export function createOutbox(folder: string, from: string, log: Logger): Mailer 
       });
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, `${mail.writtenAt.replaceAll(':', '-')}-${mail.id}.eml`);
-      // Whoever watches the folder sees whole mails only.
+      // Written elsewhere and renamed, so that a watcher of the folder sees complete mails only.
       const draft = `${file}.part`;
       await writeFile(draft, message as Buffer, { mode: 0o600 });
       await rename(draft, file);

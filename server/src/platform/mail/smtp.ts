@@ -1,4 +1,4 @@
-// Hands mails to a mail server. Every wait has an end: a server that hangs is tried again later.
+// Sends mails through an SMTP server. Every step has a timeout; a mail to a hanging server is retried later.
 import { createTransport } from 'nodemailer';
 import type { Mailer } from './mailer.ts';
 import { toMessage } from './message.ts';

@@ -1,7 +1,7 @@
-// What a key and a range may look like, in every store alike. Both are made by this service, never by its clients,
-// so one that breaks the rule is a bug: it throws a plain Error.
+// Rules for keys and ranges in all stores. Both come from this service, never from clients, so a violation is a bug and
+// throws a plain Error.
 
-/** With its slashes replaced, and what sets temporary files apart behind it, a key must fit into a name of 255 bytes. */
+/** A key and the suffix of temporary files must fit into a file name of 255 bytes. */
 export const keyCharsMax = 220;
 
 const keyForm = /^[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/;

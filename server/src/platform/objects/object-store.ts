@@ -33,13 +33,13 @@ export interface ObjectRange {
 
 export interface ObjectStore {
   readonly kind: 'disk' | 's3';
-  /** True where public objects live apart from private ones, so that a visibility change must move them. */
+  /** True if public objects are stored apart from private ones, so that a change of visibility moves them. */
   readonly separatesPublic: boolean;
   /**
-   * Stores all of `body` durably under `key`, or nothing that a reader could see. Memory is bounded whatever
-   * the size; a Buffer is the cheapest way for what is in memory anyway. Resolves only when the object is
-   * safe against power loss (disk) or acknowledged (S3). An error of the body is rethrown as it is. A stream
-   * that was not read to its end is destroyed. `bytesMax`, of a stream that cannot be longer, saves memory.
+   * Stores all of `body` durably under `key`, or nothing that a reader could see. Memory is bounded for any size; a
+   * Buffer is cheapest for data that is in memory anyway. Resolves when the object is safe against power loss (disk) or
+   * acknowledged (S3). An error of the body is rethrown unchanged. A stream that was not read to its end is destroyed.
+   * `bytesMax`, the maximum length of a stream, saves memory.
    */
   put(
     zone: Zone,
@@ -50,35 +50,33 @@ export interface ObjectStore {
     bytesMax?: number,
   ): Promise<void>;
   /**
-   * Rejects with NOT_FOUND when there is none, and when its etag is another than the one asked for. `range` is
-   * inclusive at both ends, and as much of it is read as exists. The stream must be read or destroyed. A store that
-   * fails half way ends it with an outage.
+   * Rejects with NOT_FOUND if there is none, or if its etag differs from the one in `range`. Reads as much of the range
+   * as exists. The stream must be read or destroyed. If the store fails half way, the stream ends with an outage.
    */
   get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<Readable>;
-  /** Null when there is none. The disk store does not keep the type and disposition: it gives harmless ones. */
+  /** Null if there is none. The disk store does not keep type and disposition, and returns harmless ones. */
   head(zone: Zone, key: string): Promise<ObjectInfo | null>;
-  /** Succeeds also when there is none. */
+  /** Succeeds even if there is none. */
   delete(zone: Zone, key: string): Promise<void>;
-  /** Deletes many; resolves to the keys that could not be deleted. Throws where the store could not even be asked. */
+  /** Resolves to the keys that could not be deleted. Throws if the store could not be reached. */
   deleteMany(zone: Zone, keys: readonly string[]): Promise<string[]>;
   /**
-   * Copies within the store, with what the store keeps of its type, durable at the destination when it resolves. The
-   * source stays.
+   * Copies within the store, including the stored type. Durable when it resolves. The source stays.
    */
   copy(from: Zone, to: Zone, key: string): Promise<void>;
   /**
-   * A URL that reads the object without any credential until it expires; on S3, while it stays on that zone. All that
-   * a URL cannot hold is encoded in it, so that nothing is left which JSON would have to escape.
+   * A URL that reads the object without a credential until it expires; on S3, only while the object stays in that zone.
+   * Fully percent-encoded, so that JSON needs no escaping.
    */
   downloadUrl(zone: Zone, key: string, options: DownloadUrlOptions): string;
-  /** Every key on a zone, in no order to rely on, for tests and for operators' audits. */
+  /** Every key in a zone, in no particular order, for tests and audits. */
   list(zone: Zone, prefix?: string): AsyncIterable<string>;
   /**
-   * Ends multipart uploads and temporary files that were begun before `olderThan`, but for those whose key is still
-   * being written, by whomever; resolves to how many.
+   * Removes multipart uploads and temporary files that were started before `olderThan`, except those whose key is still
+   * being written by any process. Resolves to how many.
    */
   sweepUnfinished(olderThan: Date, isUnderWay: (key: string) => Promise<boolean>): Promise<number>;
-  /** Throws, naming what is missing, when the store cannot be used. */
+  /** Throws if the store cannot be used, and says what is missing. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,16 +1,15 @@
-// Keeps a floor of free space on the disk of the objects: what shares it, such as the embedded database, must never
-// find it full because of uploads.
+// Keeps some space free on the disk of the objects: uploads must not fill it for others, such as the embedded database.
 import { statfs } from 'node:fs/promises';
 import { outage } from '../../../kernel/error.ts';
 
 export interface DiskSpace {
-  /** Throws STORAGE_UNAVAILABLE where writing so many bytes would leave less than the floor. */
+  /** Throws STORAGE_UNAVAILABLE if writing so many bytes would leave less than the floor. */
   reserve(bytes: number): Promise<void>;
 }
 
-/** Others write to the disk as well; what this process writes is subtracted at once. */
+/** How long a reading is used. Writes of this process are subtracted at once; others write as well. */
 const freshMs = 500;
-/** An upload that is refused has to wait for somebody to make room. */
+/** Long, because somebody has to free space first. */
 const retryAfterSeconds = 30;
 
 const defaultFloor = { bytes: 1 << 30, shareOfDisk: 0.05 };

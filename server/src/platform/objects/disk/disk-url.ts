@@ -1,5 +1,5 @@
-// The signed URLs of the disk store, both ends: whoever holds one may read one object until it
-// expires, delivered as the signed type and disposition and no other.
+// Signs and verifies the download URLs of the disk store. A URL gives read access to one object until it expires, with
+// the signed type and disposition.
 import { createMac } from '../../../kernel/crypto/mac.ts';
 import { sameText } from '../../../kernel/crypto/secret.ts';
 
@@ -10,7 +10,7 @@ export interface DownloadClaims {
   readonly expiresAt: Date;
 }
 
-/** As a framework parsed it (a repeated name is then an array, and refused), or raw. */
+/** Parsed by a framework (a repeated name is an array, and refused), or raw. */
 export type DownloadQuery = string | Readonly<Record<string, unknown>>;
 
 const names = ['disposition', 'expires', 'signature', 'type'] as const;
@@ -18,21 +18,21 @@ const names = ['disposition', 'expires', 'signature', 'type'] as const;
 export interface DownloadSigner {
   /** The query of the URL of an object. */
   sign(key: string, expiresAtSeconds: number, contentType: string, contentDisposition: string): string;
-  /** The claims of a genuine URL that has not expired; null for any other, without saying why. */
+  /** The claims of a genuine URL that has not expired; otherwise null, without a reason. */
   verify(key: string, query: DownloadQuery, nowMs: number): DownloadClaims | null;
 }
 
 export function createDownloadSigner(secret: Buffer | string): DownloadSigner {
   const mac = createMac(secret);
-  // Encoded, so that nothing in a field can pass for the mark between two: no two claims share a text.
-  const claimed = (expires: string, type: string, disposition: string): string =>
+  // Encoded, so that no field can contain a separator and no two claims have the same text.
+  const toClaims = (expires: string, type: string, disposition: string): string =>
     `expires=${expires}&type=${encodeURIComponent(type)}&disposition=${encodeURIComponent(disposition)}`;
-  const signatureOf = (key: string, claims: string): string =>
+  const computeSignature = (key: string, claims: string): string =>
     mac(`pakhus download 2 ${key}?${claims}`, 'base64url');
   return {
     sign(key, expiresAtSeconds, contentType, contentDisposition) {
-      const claims = claimed(String(expiresAtSeconds), contentType, contentDisposition);
-      return `${claims}&signature=${signatureOf(key, claims)}`;
+      const claims = toClaims(String(expiresAtSeconds), contentType, contentDisposition);
+      return `${claims}&signature=${computeSignature(key, claims)}`;
     },
 
     verify(key, query, nowMs) {
@@ -41,8 +41,8 @@ export function createDownloadSigner(secret: Buffer | string): DownloadSigner {
       const { expires, type, disposition, signature } = fields;
       if (typeof expires !== 'string' || !/^[1-9]\d{0,14}$/.test(expires)) return null;
       if (!isText(type) || !isText(disposition) || !isText(signature)) return null;
-      // As text, so that one spelling only is right: base64url decoding would forgive padding and stray characters.
-      if (!sameText(signature, signatureOf(key, claimed(expires, type, disposition)))) return null;
+      // Compares text, because base64url decoding ignores padding and stray characters.
+      if (!sameText(signature, computeSignature(key, toClaims(expires, type, disposition)))) return null;
       const expiresAtMs = Number(expires) * 1000;
       if (nowMs >= expiresAtMs) return null;
       return { key, contentType: type, contentDisposition: disposition, expiresAt: new Date(expiresAtMs) };
@@ -50,7 +50,7 @@ export function createDownloadSigner(secret: Buffer | string): DownloadSigner {
   };
 }
 
-/** Text that can be encoded again. */
+/** Well-formed text, which can be encoded again. */
 const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 
 function parseQuery(query: string): Record<string, string> | null {

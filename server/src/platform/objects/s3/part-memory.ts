@@ -1,5 +1,5 @@
-// The memory that streamed uploads share, in slabs, so that it is bounded by configuration and not by how many
-// clients send at once. Whoever waits too long for some is refused, never left hanging.
+// The memory that streamed uploads share, in slabs: bounded by configuration, not by the number of clients. An upload
+// that waits too long for memory is refused.
 import { FairSemaphore } from '../../concurrency/fair-semaphore.ts';
 
 export interface LentMemory {
@@ -8,7 +8,7 @@ export interface LentMemory {
 }
 
 export interface PartMemory {
-  /** Room for `bytes`, all of it at once: who gets some can go on until it gives it back. */
+  /** Memory for `bytes`, all at once, so that its holder can always finish its part. */
   take(owner: string, bytes: number, signal?: AbortSignal): Promise<LentMemory>;
 }
 
@@ -16,14 +16,14 @@ export interface PartMemoryOptions {
   readonly slabBytes: number;
   readonly bytesMax: number;
   readonly waitMaxMs: number;
-  /** Called while somebody has to wait: somebody else may be made to give some back. */
+  /** Called while an upload waits, so that another one can be made to give memory back. */
   readonly onShortage?: (() => void) | undefined;
 }
 
-/** An eighth stays allocated while nobody uploads; otherwise as much as is lent, which comes and goes with every part. */
+/** While nothing is lent, an eighth stays allocated; otherwise as much as is lent. */
 const idleShare = 1 / 8;
 
-/** A quarter is out of reach for any one owner, however slowly it sends. */
+/** One owner can never hold the last quarter. */
 const shareOfOne = 0.75;
 
 export function createPartMemory({ slabBytes, bytesMax, ...waits }: PartMemoryOptions): PartMemory {

@@ -27,16 +27,16 @@ import {
 import { isDocument } from './s3-xml.ts';
 
 export interface S3ClientOptions extends EndpointOptions {
-  /** Where presigned URLs point to, if whoever downloads knows the store by another address. */
+  /** Where presigned URLs point to, if clients reach the store by another address. */
   readonly publicEndpoint?: string | undefined;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly clock: () => number;
   readonly connectTimeoutMs?: number;
-  /** How long the server may be silent, or take no byte, before a try is given up; a retry gets less. */
+  /** How long the server may be silent, or accept no byte, before an attempt is given up; a retry gets less. */
   readonly idleTimeoutMs?: number;
   readonly attemptsMax?: number;
-  /** Silence is slow to notice, so fewer tries may end that way. */
+  /** Fewer attempts after a timeout, because each takes long. */
   readonly idleAttemptsMax?: number;
   readonly backoffBaseMs?: number;
   readonly backoffMaxMs?: number;
@@ -50,15 +50,15 @@ export interface S3Call {
   readonly query?: readonly (readonly [string, string])[];
   /** Lower-case names; all are signed. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** In pieces, which are kept, so that any try can send them again. */
+  /** Kept, so that a retry can send it again. */
   readonly body?: readonly Buffer[];
   readonly signal?: AbortSignal | undefined;
-  /** Instead of the client's own limit. */
+  /** Overrides the client's own timeout. */
   readonly idleTimeoutMs?: number;
-  /** The server may work on it for that long without a word, as long as it answers others meanwhile. */
+  /** How long the server may work without a reply, as long as it answers other requests. */
   readonly thinkTimeoutMs?: number;
   readonly attemptsMax?: number;
-  /** Whether a 2xx is the answer that S3 gives to this operation. Any other one counts as a 502. */
+  /** Whether a 2xx is what S3 sends for this operation. Any other reply counts as a 502. */
   readonly isAnswer: (reply: S3Reply) => boolean;
 }
 

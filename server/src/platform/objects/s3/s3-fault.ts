@@ -12,7 +12,7 @@ export interface S3Reply {
   readonly text: string;
 }
 
-/** An answer that says no, or that is not S3's. Whatever is thrown and is none of these never got an answer. */
+/** An error reply, or a reply that is not from S3. Any other error means that there was no reply. */
 export class S3Fault extends Error {
   override readonly name = 'S3Fault';
   readonly status: number;
@@ -32,11 +32,11 @@ export function toFault({ status, headers, text }: S3Reply): S3Fault {
     return foreignFault(status, headers);
   const code = textOf(text, 'Code') ?? '';
   const message = `S3 answered ${status} ${code} ${textOf(text, 'Message') ?? ''}`.trimEnd();
-  // The server may say 200 before it knows that it fails.
+  // The server may send 200 before it fails.
   return new S3Fault(status < 300 ? 500 : status, code, headers, message);
 }
 
-/** Somebody between us and the store answered in its place: whatever it says, the store has not said it. */
+/** Something between us and the store replied in its place. */
 export const foreignFault = (status: number, headers: S3Headers): S3Fault =>
   new S3Fault(
     502,
@@ -68,19 +68,19 @@ export function isRetryable(error: unknown): boolean {
   return isStoreFault(error) && !finalCode.has(codeOf(error));
 }
 
-/** True for an answer that says no and for a connection that failed; false for a mistake of our own. */
+/** True for error replies and failed connections; false for our own bugs. */
 export function isStoreFault(error: unknown): boolean {
   if (error instanceof S3Fault) return true;
   if (error instanceof errors.HTTPParserError) return true;
   return !(error instanceof PakhusError) && codeOf(error) !== '' && codeOf(error) !== 'UND_ERR_INVALID_ARG';
 }
 
-/** A missing bucket is no missing object: that one must not look like an empty store. */
+/** A missing bucket is not a missing object: it must not look like an empty store. */
 export function isAbsent(error: unknown): boolean {
   return error instanceof S3Fault && error.status === 404 && error.code !== 'NoSuchBucket';
 }
 
-/** Something for people, as proxies and web servers send: S3 says nothing in text but XML. */
+/** A page for people, as proxies send it: the only text that S3 sends is XML. */
 export function isPage(headers: S3Headers): boolean {
   const type = headerOf(headers, 'content-type') ?? '';
   return type.startsWith('text/') && !type.startsWith('text/xml');

@@ -1,9 +1,9 @@
-// What the headers of a stored object say, in both directions.
+// Headers of stored objects, in both directions.
 import { isInert, parseMediaType, unknownMediaType } from '../../../kernel/media/media-type.ts';
 import type { ObjectInfo, ObjectMeta } from '../object-store.ts';
 import { headerOf, type S3Headers } from './s3-fault.ts';
 
-// Values come from names and types that clients chose, encoded by the caller; anything else is a bug.
+// Values are derived from what clients chose and encoded by the caller; anything else is a bug.
 export function headersOf(meta: ObjectMeta): Record<string, string> {
   for (const value of [meta.contentType, meta.contentDisposition]) {
     if (!/^[\x20-\x7e]*$/.test(value)) throw new Error('A header of an object must be printable ASCII');
@@ -15,15 +15,15 @@ export function headersOf(meta: ObjectMeta): Record<string, string> {
   };
 }
 
-/** Whatever a browser could run is kept and delivered as plain bytes, since no store can be asked for `nosniff`. */
+/** Types that a browser could run are stored and delivered as plain bytes, since stores cannot send `nosniff`. */
 export const isActive = (type: string): boolean => !isInert(type) && !isInert(parseMediaType(type));
 
 const asAttachment = (disposition: string): string => disposition.replace(/^inline\b/i, 'attachment');
 
-/** Amazon's store takes 2 KB of headers with an object, and refuses it for a byte more. */
+/** Amazon S3 accepts 2 KB of headers per object. */
 const dispositionMax = 1_500;
 
-/** A name of so many bytes is kept in ASCII only: links that are signed carry it in full. */
+/** A very long name is stored in ASCII only; signed links carry it in full. */
 const briefly = (disposition: string): string =>
   disposition.length > dispositionMax ? disposition.replace(/; filename\*=.*$/, '') : disposition;
 

@@ -1,4 +1,4 @@
-// What S3 itself allows, for whoever has to stay within it.
+// Limits of S3 itself.
 
 export const partsMax = 10_000;
 /** All parts but the last have at least this many bytes. */
@@ -6,7 +6,7 @@ const partBytesMin = 5 << 20;
 const partBytesMax = 8 << 20;
 export const uploadBytesMax = partsMax * partBytesMax;
 
-/** For a body of at most `bytes`: a slow client holds the memory of one part, so that it is as small as can be. */
+/** For a body of at most `bytes`. As small as possible, because a slow client holds the memory of one part. */
 export const partBytesFor = (bytes: number): number =>
   bytes <= partsMax * partBytesMin ? partBytesMin : partBytesMax;
 

@@ -1,5 +1,5 @@
-// What S3 answers to each operation when it has done it. A 2xx by itself proves nothing: a proxy in front of the
-// store may send its maintenance page with one, and an object that was never stored must not count as stored.
+// Checks that a 2xx reply is what S3 sends for the operation. A proxy may send its maintenance page with a 200, and an
+// object that was never stored must not count as stored.
 import { isPage, type S3Reply } from './s3-fault.ts';
 import { bytesIn, etagIn } from './s3-headers.ts';
 import { isDocument, textOf } from './s3-xml.ts';
@@ -12,7 +12,7 @@ export const isStored = (reply: S3Reply): boolean =>
 export const isDeleted = (reply: S3Reply): boolean =>
   reply.status === 204 || (reply.text.trim() === '' && !isPage(reply.headers));
 
-/** HeadBucket has nothing of its own to show. */
+/** HeadBucket has nothing specific to check. */
 export const isBucket = (reply: S3Reply): boolean => !isPage(reply.headers);
 
 /** HeadObject, and GetObject before its body is read. The type is the object's own, and may well be text/html. */

@@ -1,27 +1,26 @@
-// The little XML that S3 speaks. It reads the flat, known replies of an object store by their tags and is
-// no parser for anything else.
+// Reads the flat, known XML replies of S3 by their tags. Not a general XML parser.
 
 const patterns = new Map<string, RegExp>();
 
-/** The decoded text of the first such element; undefined where there is none. */
+/** The decoded text of the first such element; undefined if there is none. */
 export function textOf(xml: string, tag: string): string | undefined {
-  const found = patternOf(tag, xml).exec(xml)?.[1];
+  const found = findPattern(tag, xml).exec(xml)?.[1];
   return found === undefined ? undefined : decodeText(found);
 }
 
 /** The raw inside of every such element. Elements of one name never nest in these replies. */
 export function blocksOf(xml: string, tag: string): string[] {
-  return Array.from(xml.matchAll(new RegExp(patternOf(tag, xml), 'g')), (match) => match[1] ?? '');
+  return Array.from(xml.matchAll(new RegExp(findPattern(tag, xml), 'g')), (match) => match[1] ?? '');
 }
 
-/** Whether this is a whole document with that root; stores may put blanks before it while they work. */
+/** Whether this is a complete document with that root; stores may send blanks first while they work. */
 export function isDocument(xml: string, root: string): boolean {
   const body = xml.trim().replace(/^<\?xml[^>]*\?>\s*/, '');
   if (!body.startsWith(`<${root}`) || !/^[\s/>]/.test(body.slice(root.length + 1))) return false;
   return body.endsWith(`</${root}>`) || /^<[^<>]*\/>$/.test(body);
 }
 
-/** Keys of a listing with encoding-type=url, where a plus is a space. */
+/** Keys in a listing with encoding-type=url, where a plus is a space. */
 export function decodeListedKey(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -39,11 +38,11 @@ export function escapeXml(text: string): string {
 }
 
 const cdata = '<![CDATA[';
-/** Where there are such sections, a tag inside one ends nothing. */
+/** A tag inside a CDATA section does not end an element. */
 const insideWithCdata = '(?:[^<]|<(?!!\\[CDATA\\[)|<!\\[CDATA\\[[\\s\\S]*?\\]\\]>)*?';
 
 // The last character before '>' is no slash, so that an empty element opens nothing.
-function patternOf(tag: string, xml: string): RegExp {
+function findPattern(tag: string, xml: string): RegExp {
   const inside = xml.includes(cdata) ? insideWithCdata : '[\\s\\S]*?';
   const source = `<${tag}(?:\\s[^>]*[^>/])?>(${inside})</${tag}>`;
   let pattern = patterns.get(source);
@@ -56,7 +55,7 @@ function patternOf(tag: string, xml: string): RegExp {
 
 const sections = /<!\[CDATA\[([\s\S]*?)\]\]>/g;
 
-/** Entities are decoded outside of CDATA; inside, everything is as it stands. */
+/** Decodes entities, except inside CDATA. */
 function decodeText(text: string): string {
   if (!text.includes(cdata)) return decodeEntities(text);
   // With one group in the pattern, every second piece is the inside of a section.
