@@ -13,15 +13,18 @@ import { type Api, apiOf } from '../support/api.ts';
 import { repetitions } from '../support/bounds.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { freshDatabase, rowsOf } from '../support/database.ts';
+import { blankPng } from '../support/image-files.ts';
 import { endHolds, wrongCounters, wrongOwners } from '../support/ledger.ts';
 import { testSecrets } from '../support/pakhus.ts';
 import { type PakhusProcess, startProcess } from '../support/process.ts';
 import { isGone, until } from '../support/processes.ts';
+import { trySendFile } from '../support/send-file.ts';
 import { storesFor } from '../support/stores.ts';
 import { adminSession, createTenant, createUser, unique } from '../support/tenants.ts';
 import { upload } from '../support/uploads.ts';
 
 const inFlight = 50;
+const image = blankPng(64, 48);
 
 /** What clients know: files that must be there, and files that must be gone. */
 interface Ledger {
@@ -79,12 +82,36 @@ async function load(
       ledger.acknowledged += 1;
     } else expect(reply.status, reply.text).toBe(503);
   };
+  const sendImage = async () => {
+    const reply = await trySendFile(api, key, path.split('/').at(-1) ?? '', {
+      bytes: image,
+      type: 'image/png',
+      as: 'image',
+    });
+    if (reply.status === 202) {
+      kept.set(reply.body.file_id, sha256(image));
+      ledger.acknowledged += 1;
+    } else expect(reply.status, reply.text).toBe(503);
+  };
+  const showOrHide = async (id: string) => {
+    const visibility = randomInt(2) ? 'public' : 'private';
+    const reply = await api.put(`${path}/files/${id}`, key, { visibility });
+    // Somebody else may be deleting it.
+    expect([200, 404, 503], reply.text).toContain(reply.status);
+  };
+  const step = (): Promise<void> => {
+    const ids = [...kept.keys()];
+    const id = ids[randomInt(Math.max(1, ids.length))];
+    const dice = randomInt(12);
+    if (dice === 0) return sendImage();
+    // Never the last one: something must be left to be read back.
+    if (id && ids.length > 1 && dice < 4) return deleteOne(id);
+    return id && dice < 6 ? showOrHide(id) : uploadOne();
+  };
   const work = async () => {
     while (!isOver()) {
-      const [oldest, another] = kept.keys();
       try {
-        // Never the last one: something must be left to be read back.
-        await (oldest && another && randomInt(4) === 0 ? deleteOne(oldest) : uploadOne());
+        await step();
       } catch (error) {
         // A connection that broke says nothing about what was done; anything else is a failure.
         if (!isOver()) throw error;
@@ -183,10 +210,9 @@ async function readBack(
       const reply = await request(file.url);
       const hash = createHash('sha256');
       for await (const chunk of reply.body) hash.update(chunk);
-      expect([reply.statusCode, hash.digest('hex')], `file ${id} of ${file.size} bytes`).toEqual([
-        200,
-        digest,
-      ]);
+      expect(reply.statusCode, `file ${id} of ${file.size} bytes`).toBe(200);
+      // A compressed image has other bytes than were uploaded, and so has one that is being replaced right now.
+      if (file.compression === null) expect(hash.digest('hex'), `file ${id}`).toBe(digest);
     }
   };
   await Promise.all(Array.from({ length: 8 }, read));
@@ -199,6 +225,36 @@ const diskStoreIn = (dataDir: string): ObjectStore =>
     urlPath: '/unused',
     clock: Date.now,
   });
+
+/** Has the database keep every change of state of an object. */
+const keepTransitions = (databaseUrl: string): Promise<object[]> =>
+  rowsOf<object>(
+    databaseUrl,
+    `create table transitions (step text);
+     create function keep_transition() returns trigger language plpgsql as $$ begin
+       insert into transitions values (coalesce(old.state, 'none') || ' to ' || coalesce(new.state, 'none'));
+       return null;
+     end $$;
+     create trigger keep_transition after insert or update or delete on objects
+       for each row execute function keep_transition()`,
+  );
+
+/** What the load and the kills are sure to bring about; the rest is in reaper.test.ts. */
+const certainTransitions = [
+  'none to reserved',
+  'reserved to none',
+  'reserved to stored',
+  'reserved to writing',
+  'writing to stored',
+  'writing to deleting',
+  'reserved to deleting',
+  'none to moving',
+  'moving to stored',
+  'stored to rewriting',
+  'rewriting to stored',
+  'stored to deleting',
+  'deleting to none',
+];
 
 const kills = repetitions(20, 4);
 
@@ -213,6 +269,7 @@ for (const choice of storesFor('kills')) {
       const database = await freshDatabase();
       const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-kill-'));
       const opened = await choice.open();
+      await keepTransitions(database.url);
       const environment = {
         ...testSecrets,
         ...opened.environment,
@@ -235,8 +292,19 @@ for (const choice of storesFor('kills')) {
             : readdir(join(dataDir, 'objects', 'tmp')).then((names) => names.length),
         );
         expect(await wrongCounters({ databaseUrl: database.url })).toEqual([]);
-        expect(await rowsOf(database.url, "select * from objects where state <> 'stored'")).toEqual([]);
+        // An image job that the last stop has interrupted goes on with the next start.
+        expect(
+          await rowsOf(database.url, "select * from objects where state not in ('stored', 'rewriting')"),
+        ).toEqual([]);
         expect(await wrongOwners({ databaseUrl: database.url })).toEqual([]);
+        const seen = await rowsOf<{ step: string; times: number }>(
+          database.url,
+          'select step, count(*)::int as times from transitions group by step order by step',
+        );
+        console.log(`transitions: ${seen.map(({ step, times }) => `${step} ${times}`).join(', ')}`);
+        // A few kills do not get everywhere.
+        if (kills >= 20)
+          expect(seen.map(({ step }) => step)).toEqual(expect.arrayContaining(certainTransitions));
       } finally {
         await store.close();
         await database.drop();

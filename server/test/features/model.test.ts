@@ -7,7 +7,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
 import { repetitions } from '../support/bounds.ts';
-import { objectsOf, placesOf, reapAll, wrongCounters } from '../support/ledger.ts';
+import { objectsOf, placesOf, reapAll, wrongCounters, wrongOwners } from '../support/ledger.ts';
 import {
   allScopes,
   type Caller,
@@ -1094,6 +1094,7 @@ test(`pakhus: ${operationsMin} random operations of all callers, with restarts, 
   if (replayed !== undefined) return;
   expect(isTold()).toBe(true);
   await reapAll(service.current);
+  expect(await wrongOwners(service.current), 'files and their objects').toEqual([]);
   expect(await objectsOf(service.current), 'objects in the store against rows').toEqual(
     await placesOf(service.current),
   );

@@ -74,12 +74,12 @@ export function wrongCounters({ databaseUrl }: { readonly databaseUrl: string })
   );
 }
 
-/** Files without a stored object, and stored objects without a file, as `zone/key`. */
+/** Files without an object, and stored or rewritten objects without a file, as `zone/key`. */
 export async function wrongOwners({ databaseUrl }: { readonly databaseUrl: string }): Promise<string[]> {
   const rows = await rowsOf<{ place: string }>(
     databaseUrl,
     `select coalesce(f.zone || '/' || f.storage_key, o.zone || '/' || o.project_id || '/' || o.id) as place
-     from files f full join (select * from objects where state = 'stored') o
+     from files f full join (select * from objects where state in ('stored', 'rewriting')) o
        on o.project_id = f.project_id and o.file_id = f.id and o.id = f.id and o.zone = f.zone
      where f.id is null or o.id is null`,
   );
