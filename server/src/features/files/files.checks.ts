@@ -19,21 +19,21 @@ export interface FileFacts {
   readonly detected: string | null;
 }
 
-export async function factsOf(
+export async function gatherFacts(
   user: Subject,
   types: readonly string[],
   part: FilePart,
   head: Buffer,
 ): Promise<FileFacts> {
-  const matters = plansTypes(user).length + types.length > 0;
+  const matters = planTypes(user).length + types.length > 0;
   return {
-    name: nameOf(part.filename),
+    name: parseFileName(part.filename),
     declared: parseMediaType(part.contentType),
     detected: matters ? await detectMediaType(head.subarray(0, sniffedBytes)) : null,
   };
 }
 
-const plansTypes = ({ plan }: Subject): readonly string[] => plan?.allowedMimes ?? [];
+const planTypes = ({ plan }: Subject): readonly string[] => plan?.allowedMimes ?? [];
 
 interface Refused {
   readonly type: string;
@@ -42,9 +42,9 @@ interface Refused {
 }
 
 /** The type that does not belong here, or that the plan does not allow: the declared one, or what the bytes prove. */
-export function refusedTypeOf(user: Subject, types: readonly string[], facts: FileFacts): Refused | null {
+export function findRefusedType(user: Subject, types: readonly string[], facts: FileFacts): Refused | null {
   const { declared, detected } = facts;
-  const allowed = plansTypes(user);
+  const allowed = planTypes(user);
   if (!isAllowedType(declared, allowed)) return { type: declared, allowed };
   // A proof that agrees with the declared type, under another name or less precisely, is not a second type.
   if (detected !== null && !isAllowedType(detected, allowed) && mediaTypesConflict(declared, detected))
@@ -54,7 +54,7 @@ export function refusedTypeOf(user: Subject, types: readonly string[], facts: Fi
 }
 
 export function refuseType(user: Subject, types: readonly string[], facts: FileFacts): void {
-  const refused = refusedTypeOf(user, types, facts);
+  const refused = findRefusedType(user, types, facts);
   if (refused === null) return;
   const { declared, detected } = facts;
   const { type, allowed } = refused;
@@ -73,12 +73,12 @@ export function refuseSize(arrived: number, announced: number, bytesMax: number,
       details: { bytes_max: bytesMax },
     });
   }
-  if (size > room.user) throw refusalOf('user limit');
-  if (size > room.space) throw refusalOf('space limit');
+  if (size > room.user) throw toRefusal('user limit');
+  if (size > room.space) throw toRefusal('space limit');
 }
 
 /** What still fits, as far as the moment of authentication knew; the commit decides. */
-export const roomOf = ({ plan, usedBytes }: Subject): Room => ({
+export const toRoom = ({ plan, usedBytes }: Subject): Room => ({
   user: roomLeft(plan?.storageLimit ?? null, usedBytes),
   space: Number.POSITIVE_INFINITY,
 });
@@ -91,7 +91,7 @@ const nameLengthMax = 255;
 /** They show a name in another order than it has: `photo\u202Egpj.exe` looks like `photoexe.jpg`. */
 const reordering = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-function nameOf(filename: string | undefined): string {
+function parseFileName(filename: string | undefined): string {
   const name = (filename ?? '').trim() || 'file';
   if (name.length > nameLengthMax || /\p{Cc}/u.test(name) || !isStorableText(name)) {
     const message = `must have at most ${nameLengthMax} characters and no control characters`;
@@ -130,7 +130,7 @@ const digestFault = (path: string, file: ReceivedFile) =>
     },
   ]);
 
-export function refusalOf(
+export function toRefusal(
   outcome: Exclude<StoreOutcome, 'stored'>,
   plan: Pick<PlanFacts, 'maxFiles'> | null = null,
 ): PakhusError {

@@ -88,7 +88,7 @@ async function storeAll(
 }
 
 const settleMsMax = 3_000;
-const settleAgainMs = 100;
+const settleRetryMs = 100;
 
 /**
  * The database did not say what became of these files. Each either has its row, or is kept from ever getting one: a
@@ -111,7 +111,7 @@ async function settle(deps: CommitDeps, files: readonly NewFile[]): Promise<Map<
   const giveUpAt = Date.now() + settleMsMax;
   const ask = async () => {
     let open = files;
-    for (; open.length > 0 && Date.now() < giveUpAt; await delay(settleAgainMs)) {
+    for (; open.length > 0 && Date.now() < giveUpAt; await delay(settleRetryMs)) {
       const rows = await findSettled(deps, open).catch(() => []);
       for (const { id, outcome, stored_at } of rows)
         if (outcome !== 'unknown') results.set(id, { outcome, stored_at: stored_at ?? '' });
@@ -136,7 +136,7 @@ const toRef = ({ project_id, id, zone }: NewFile): ObjectRef => ({
 });
 
 /** Says of a commit whose outcome is unknown which file to look for. */
-export const namingFile = <Result>({ id }: NewFile, commit: Promise<Result>): Promise<Result> =>
+export const withFileId = <Result>({ id }: NewFile, commit: Promise<Result>): Promise<Result> =>
   commit.catch((error: unknown) => {
     throw isOutcomeUnknown(error) ? outcomeUnknown(error.cause, { file_id: id }) : error;
   });

@@ -5,7 +5,7 @@ import { reasonOf } from '../../kernel/error.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { ObjectMeta, ObjectStore } from '../../platform/objects/object-store.ts';
 import { type CopyRow, findCopied, listToCopy } from './files.copy.sql.ts';
-import { compressedMetaOf, objectMetaOf } from './files.objects.ts';
+import { buildCompressedMeta, buildObjectMeta } from './files.objects.ts';
 
 export interface CopyReport {
   copied: number;
@@ -56,7 +56,7 @@ export async function copyObjects(options: CopyOptions): Promise<CopyReport> {
 
 type Outcome = 'copied' | 'present' | 'deleted';
 
-async function copyObject(options: CopyOptions, file: CopyRow, isLastTry = false): Promise<Outcome> {
+async function copyObject(options: CopyOptions, file: CopyRow, isLastAttempt = false): Promise<Outcome> {
   try {
     return await copyOnce(options, file);
   } catch (error) {
@@ -66,7 +66,7 @@ async function copyObject(options: CopyOptions, file: CopyRow, isLastTry = false
       await options.to.delete(file.zone, file.storage_key);
       return 'deleted';
     }
-    if (isLastTry || JSON.stringify(now) === JSON.stringify(file)) throw error;
+    if (isLastAttempt || JSON.stringify(now) === JSON.stringify(file)) throw error;
     return copyObject(options, now, true);
   }
 }
@@ -76,24 +76,25 @@ async function copyOnce({ from, to }: CopyOptions, file: CopyRow): Promise<Outco
   const { zone, storage_key: key } = file;
   const source = await from.head(zone, key);
   if (source === null) throw new Error('its object is not on the disk');
-  const digest = await digestIn(from, file);
-  const meta = metaOf(file, digest);
+  const digest = await hashObject(from, file);
+  const meta = matchMeta(file, digest);
   if (meta === null) throw new Error('its object on the disk is damaged: the sha256 is another');
   const there = await to.head(zone, key);
-  if (there?.bytes === source.bytes && (await digestIn(to, file)) === digest) return 'present';
+  if (there?.bytes === source.bytes && (await hashObject(to, file)) === digest) return 'present';
   await to.put(zone, key, await from.get(zone, key), meta, undefined, source.bytes);
-  if ((await digestIn(to, file)) !== digest) throw new Error('its copy does not read back as it was written');
+  if ((await hashObject(to, file)) !== digest)
+    throw new Error('its copy does not read back as it was written');
   return 'copied';
 }
 
 /** Null where the bytes are neither the file's nor those that its compression made of them. */
-function metaOf(file: CopyRow, digest: string): ObjectMeta | null {
-  if (digest === file.sha256) return objectMetaOf(file.name, file.mime_type);
+function matchMeta(file: CopyRow, digest: string): ObjectMeta | null {
+  if (digest === file.sha256) return buildObjectMeta(file.name, file.mime_type);
   if (digest !== file.result_sha256 || file.result_format === null) return null;
-  return compressedMetaOf(file.name, file.result_format);
+  return buildCompressedMeta(file.name, file.result_format);
 }
 
-async function digestIn(store: ObjectStore, { zone, storage_key: key }: CopyRow): Promise<string> {
+async function hashObject(store: ObjectStore, { zone, storage_key: key }: CopyRow): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of await store.get(zone, key)) hash.update(chunk as Buffer);
   return hash.digest('hex');

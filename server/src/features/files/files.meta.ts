@@ -73,46 +73,46 @@ function readJson(path: string, text: string): unknown {
 
 /** `["a","b"]`, `a,b`, or the field repeated. */
 const readList = (values: readonly string[]): unknown[] =>
-  values.flatMap((value) => (value.trim().startsWith('[') ? readJson('tags', value) : tagsIn(value)));
+  values.flatMap((value) => (value.trim().startsWith('[') ? readJson('tags', value) : splitTags(value)));
 
 /** Tags as a list in one text. */
-const tagsIn = (text: string): string[] => trimmed(text.split(','));
+const splitTags = (text: string): string[] => trimTags(text.split(','));
 
 /** As a filter names them; what begins like JSON and is none is a tag as well. */
-export function tagsAsked(text: string): string[] {
-  if (!text.trim().startsWith('[')) return tagsIn(text);
+export function parseTagFilter(text: string): string[] {
+  if (!text.trim().startsWith('[')) return splitTags(text);
   try {
     const list: unknown = parseForeignJson(text);
-    if (Array.isArray(list) && list.every((tag) => typeof tag === 'string')) return trimmed(list);
+    if (Array.isArray(list) && list.every((tag) => typeof tag === 'string')) return trimTags(list);
   } catch {
     // Then it is no JSON.
   }
-  return tagsIn(text);
+  return splitTags(text);
 }
 
 /** As a filter looks for them. */
-const trimmed = (tags: readonly string[]): string[] => tags.map((tag) => tag.trim()).filter(Boolean);
+const trimTags = (tags: readonly string[]): string[] => tags.map((tag) => tag.trim()).filter(Boolean);
 
 /** The values in force after `input`: what it does not name stays, and null clears. */
-export function valuesOf(before: FileValues, input: FileMetaInput): FileValues {
+export function mergeValues(before: FileValues, input: FileMetaInput): FileValues {
   return {
-    folder: input.folder === undefined ? before.folder : folderOf(input.folder ?? ''),
-    tags: input.tags === undefined ? before.tags : [...new Set(trimmed(input.tags ?? []))],
+    folder: input.folder === undefined ? before.folder : requireFolder(input.folder ?? ''),
+    tags: input.tags === undefined ? before.tags : [...new Set(trimTags(input.tags ?? []))],
     classifier: input.classifier === undefined ? before.classifier : input.classifier,
-    metadata: input.metadata === undefined ? before.metadata : metadataOf(input.metadata ?? {}),
+    metadata: input.metadata === undefined ? before.metadata : requireMetadata(input.metadata ?? {}),
     visibility: input.visibility ?? before.visibility,
   };
 }
 
-export function folderOf(given: string, status: 400 | 422 = 422, path = 'folder'): string {
+export function requireFolder(given: string, status: 400 | 422 = 422, path = 'folder'): string {
   const read = parseFolder(given);
   if ('fault' in read) throw invalid(status, [{ path, message: read.fault, code: 'folder' }]);
   return read.folder;
 }
 
-function metadataOf(metadata: object): Record<string, unknown> {
+function requireMetadata(metadata: object): Record<string, unknown> {
   const text = JSON.stringify(metadata);
-  if (text.length > metadataBytesMax || Buffer.byteLength(text) + zerosIn(text) > metadataBytesMax)
+  if (text.length > metadataBytesMax || Buffer.byteLength(text) + countExponentZeros(text) > metadataBytesMax)
     throw fault('metadata', 'must be at most 16 KiB of JSON, numbers written without exponent', 'maxLength');
   return { ...metadata };
 }
@@ -123,7 +123,7 @@ const textOrExponent = /"(?:[^"\\]|\\.)*"|e[+-](\d+)/g;
  * How much longer JSON is where no number has an exponent. That is how PostgreSQL writes them: a file with nothing
  * but 1e308 in its metadata would take 700 KB in every list, and a page of them 70 MB.
  */
-function zerosIn(json: string): number {
+function countExponentZeros(json: string): number {
   let zeros = 0;
   for (const [, exponent = '0'] of json.matchAll(textOrExponent)) zeros += Number(exponent);
   return zeros;

@@ -72,7 +72,7 @@ async function moveEach(deps: Deps, list: typeof listUnshown, signal: AbortSigna
     const rows = await deps.db.query<FileRow & { project_id: string }>(list(after, batchMax));
     for (const row of rows) {
       if (signal.aborted) break;
-      if (await tryToMove(deps, row.project_id, row)) moved += 1;
+      if (await moveOrLog(deps, row.project_id, row)) moved += 1;
       after = row.id;
     }
     if (rows.length < batchMax) break;
@@ -80,7 +80,7 @@ async function moveEach(deps: Deps, list: typeof listUnshown, signal: AbortSigna
   return moved;
 }
 
-const tryToMove = (deps: Deps, projectId: string, file: FileRow): Promise<boolean> =>
+const moveOrLog = (deps: Deps, projectId: string, file: FileRow): Promise<boolean> =>
   moveFile(deps, projectId, file).catch((error: unknown) => {
     deps.log.warn({ err: error, file_id: file.id }, 'a file could not be moved: retrying later');
     return false;

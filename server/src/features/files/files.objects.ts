@@ -10,7 +10,7 @@ import type { FileUrl } from './files.wire.ts';
 export const zoneFor = (store: ObjectStore, visibility: 'private' | 'public'): Zone =>
   store.separatesPublic ? visibility : 'private';
 
-export const objectMetaOf = (name: string, type: string): ObjectMeta => ({
+export const buildObjectMeta = (name: string, type: string): ObjectMeta => ({
   contentType: type,
   contentDisposition: contentDisposition(name, type),
 });
@@ -19,19 +19,19 @@ export const isCompressed = ({ compression }: Pick<DeliveredRow, 'compression'>)
   compression?.status === 'done';
 
 /** As what a file is delivered: after compression its bytes are of another type than was uploaded. */
-export function deliveryOf(file: DeliveredRow): ObjectMeta {
+export function buildDeliveryMeta(file: DeliveredRow): ObjectMeta {
   const format = isCompressed(file) ? file.compression?.format : null;
-  return format ? compressedMetaOf(file.name, format) : objectMetaOf(file.name, file.mime_type);
+  return format ? buildCompressedMeta(file.name, format) : buildObjectMeta(file.name, file.mime_type);
 }
 
-export const compressedMetaOf = (name: string, format: string): ObjectMeta =>
-  objectMetaOf(
+export const buildCompressedMeta = (name: string, format: string): ObjectMeta =>
+  buildObjectMeta(
     `${name.replace(/\.[A-Za-z0-9]{1,5}$/, '')}.${format === 'jpeg' ? 'jpg' : format}`,
     `image/${format}`,
   );
 
 /** Permanent for a public file that has reached its public address; signed for every other. */
-export function urlOf(deps: Deps, origin: string, file: AddressedRow): FileUrl {
+export function buildFileUrl(deps: Deps, origin: string, file: AddressedRow): FileUrl {
   const { R2_PUBLIC_URL, SIGNED_URL_EXPIRY_SECONDS } = deps.settings;
   if (
     file.visibility === 'public' &&
@@ -40,7 +40,7 @@ export function urlOf(deps: Deps, origin: string, file: AddressedRow): FileUrl {
   ) {
     return { url: `${R2_PUBLIC_URL}/${file.storage_key}`, url_expires_at: null };
   }
-  const { contentType, contentDisposition } = deliveryOf(file);
+  const { contentType, contentDisposition } = buildDeliveryMeta(file);
   const url = deps.objects.downloadUrl(file.zone, file.storage_key, {
     contentType,
     contentDisposition,

@@ -9,7 +9,7 @@ import { retry } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { parseRange } from '../../kernel/media/byte-range.ts';
 import type { ObjectInfo, ObjectMeta, Zone } from '../../platform/objects/object-store.ts';
-import { deliveryOf, isCompressed } from './files.objects.ts';
+import { buildDeliveryMeta, isCompressed } from './files.objects.ts';
 import { findDelivered, findExisting } from './files.sql.ts';
 
 export async function serveObject(deps: Deps, key: string, call: Call): Promise<Readable | Buffer> {
@@ -24,12 +24,12 @@ export async function serveObject(deps: Deps, key: string, call: Call): Promise<
       'This URL has expired or was changed: read the file again to get a new one',
     );
   }
-  const meta = await metaOf(deps, key, claims);
-  return retry(triesMax, isGone, () => answerOf(deps, key, meta, call));
+  const meta = await findMeta(deps, key, claims);
+  return retry(attemptsMax, isGone, () => respond(deps, key, meta, call));
 }
 
 /** A file that changes its zone or its bytes right now is missed once, hardly twice. */
-const triesMax = 3;
+const attemptsMax = 3;
 
 const isGone = (error: unknown): boolean => error instanceof PakhusError && error.code === 'NOT_FOUND';
 
@@ -39,7 +39,7 @@ const gone = () => new PakhusError('NOT_FOUND', 'The file is gone');
  * How to deliver it. A file whose row is gone is gone, also while the reaper has yet to delete its bytes. An image may
  * have been compressed since its URL was signed; nothing else changes its type.
  */
-async function metaOf(deps: Deps, key: string, claims: ObjectMeta): Promise<ObjectMeta> {
+async function findMeta(deps: Deps, key: string, claims: ObjectMeta): Promise<ObjectMeta> {
   const [projectId = '', fileId = ''] = key.split('/');
   const isImage = claims.contentType.startsWith('image/');
   const find = isImage ? findDelivered : findExisting;
@@ -48,10 +48,10 @@ async function metaOf(deps: Deps, key: string, claims: ObjectMeta): Promise<Obje
   if (rows === null) return claims;
   const [file] = rows;
   if (!file) throw gone();
-  return isImage && isCompressed(file) ? deliveryOf(file) : claims;
+  return isImage && isCompressed(file) ? buildDeliveryMeta(file) : claims;
 }
 
-async function answerOf(deps: Deps, key: string, meta: ObjectMeta, call: Call): Promise<Readable | Buffer> {
+async function respond(deps: Deps, key: string, meta: ObjectMeta, call: Call): Promise<Readable | Buffer> {
   const found = await findObject(deps, key);
   if (!found) throw gone();
   refuseOtherVersion(call, found.info.etag);
@@ -60,7 +60,7 @@ async function answerOf(deps: Deps, key: string, meta: ObjectMeta, call: Call): 
     call.setStatus(304);
     return noBody();
   }
-  return bodyOf(deps, key, found, call);
+  return openBody(deps, key, found, call);
 }
 
 interface Found {
@@ -93,14 +93,14 @@ function setHeaders(call: Call, meta: ObjectMeta, info: ObjectInfo): void {
 /** Whoever continues a download of what has changed since would join the halves of two files. */
 function refuseOtherVersion(call: Call, etag: string): void {
   const wanted = call.headers['if-match'];
-  if (wanted === undefined || wanted.trim() === '*' || tagsOf(wanted).includes(etag)) return;
+  if (wanted === undefined || wanted.trim() === '*' || parseEtags(wanted).includes(etag)) return;
   throw new PakhusError('VALIDATION_ERROR', 'The file is not the one that If-Match names: begin anew', {
     status: 412,
     details: { issues: [{ path: 'if-match', message: `must name ${etag}`, code: 'etag' }] },
   });
 }
 
-const tagsOf = (list: string): string[] => list.split(',').map((tag) => tag.trim());
+const parseEtags = (list: string): string[] => list.split(',').map((tag) => tag.trim());
 
 /** A tag tells more than a time: where there is one, the time is not looked at. */
 function notModified(call: Call, { etag, modifiedAt }: ObjectInfo): boolean {
@@ -110,13 +110,13 @@ function notModified(call: Call, { etag, modifiedAt }: ObjectInfo): boolean {
     return (
       Math.floor(modifiedAt.getTime() / 1000) * 1000 <= Date.parse(call.headers['if-modified-since'] ?? '')
     );
-  return known.trim() === '*' || tagsOf(known).some((tag) => tag.replace(/^W\//, '') === etag);
+  return known.trim() === '*' || parseEtags(known).some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
 /** As a stream: of a buffer the framework would announce the length, which is none. */
 const noBody = (): Readable => Readable.from([]);
 
-async function bodyOf(
+async function openBody(
   deps: Deps,
   key: string,
   { zone, info }: Found,

@@ -21,7 +21,7 @@ import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { removeDropped } from '../objects/objects.remove.ts';
 import { dropObjects } from '../objects/objects.service.ts';
 import { countFor } from '../traffic/traffic.count.ts';
-import { valuesOf } from './files.meta.ts';
+import { mergeValues } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
 import { zoneFor } from './files.objects.ts';
 import {
@@ -87,7 +87,7 @@ export async function listUserFiles(
   const after = afterCursor(deps, list, page.cursor);
   const statement = listFiles(actor.projectId, userId, filter, after, page);
   const found = await readFilePage(deps, actor.projectId, filter, statement);
-  const next = found.more ? deps.cursors.encode(list, positionOf(found)) : null;
+  const next = found.more ? deps.cursors.encode(list, toPosition(found)) : null;
   return new Serialized(`{"files":${found.files},"next_cursor":${next === null ? 'null' : quoted(next)}}`);
 }
 
@@ -109,7 +109,7 @@ const readFiltered = <Row>(
 ): Promise<Row[]> =>
   isSearch(filter) ? search<Row>(deps, projectId, statement) : readPage<Row>(deps, projectId, statement);
 
-const positionOf = ({ last_created_at, last_id }: FilePage): string[] => [
+const toPosition = ({ last_created_at, last_id }: FilePage): string[] => [
   last_created_at ?? '',
   last_id ?? '',
 ];
@@ -142,8 +142,8 @@ export async function listFolder(
       ? await childFolders(deps, actor.projectId, userId, space, prefix, position[0] ?? null, limit + 1)
       : [];
   const folders = names.slice(0, limit);
-  const goOnInFolders = ['folders', folders.at(-1) ?? ''];
-  if (names.length > limit) return level(folders, '[]', goOnInFolders);
+  const nextFolders = ['folders', folders.at(-1) ?? ''];
+  if (names.length > limit) return level(folders, '[]', nextFolders);
   const after = phase === 'folders' ? noSql : afterPosition(position);
   const room = limit - folders.length;
   const filter = { space, folder: prefix };
@@ -151,7 +151,7 @@ export async function listFolder(
   const page = await readFilePage(deps, actor.projectId, filter, statement);
   if (!page.more) return level(folders, page.files, null);
   // A page full of folders is followed by the first file, which no position is before.
-  return level(folders, page.files, room === 0 ? goOnInFolders : ['files', ...positionOf(page)]);
+  return level(folders, page.files, room === 0 ? nextFolders : ['files', ...toPosition(page)]);
 }
 
 async function childFolders(
@@ -181,7 +181,7 @@ export async function changeFile(
   const after = await projectTransaction(deps, projectId, async (tx) => {
     const [before] = await tx.query<FileRow>(lockFile(projectId, userId, visibleSpace(actor), fileId));
     if (!before) throw fileNotFound();
-    const [changed] = await tx.query<FileRow>(updateFile(projectId, fileId, valuesOf(before, input)));
+    const [changed] = await tx.query<FileRow>(updateFile(projectId, fileId, mergeValues(before, input)));
     const row = changed as FileRow;
     await recordAudit(tx, audit, {
       resourceType: 'file',
@@ -214,7 +214,7 @@ export async function removeFile(
 ): Promise<void> {
   const statement = deleteFile(actor.projectId, userId, pinnedSpaceOf(actor), fileId, audit);
   const find = findDeletion(actor.projectId, userId, fileId, isoOf(Date.now() - clockSkewMs), audit);
-  const gone = await mayWait(deps, actor.projectId, () => deleteSurely(deps, statement, find));
+  const gone = await mayWait(deps, actor.projectId, () => deleteConfirmed(deps, statement, find));
   if (!gone) throw fileNotFound();
   countFor(deps, actor, userId, { deletes: 1 });
   if (gone.zone)
@@ -231,7 +231,7 @@ interface Deleted {
 }
 
 /** Null if there is no such file. */
-async function deleteSurely(deps: Deps, statement: Sql, find: Sql): Promise<Deleted | null> {
+async function deleteConfirmed(deps: Deps, statement: Sql, find: Sql): Promise<Deleted | null> {
   const deleteOnce = async (): Promise<Deleted | null> => {
     const [deleted] = await deps.db.query<Pick<FileRow, 'zone'>>(statement);
     return deleted ?? null;

@@ -116,7 +116,7 @@ export const findRoom = (projectId: string, userId: string, spaceId: string | nu
 
 export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
   select outcome, stored_at from store_file(
-    jsonb_populate_record(null::new_file, ${JSON.stringify(columnsOf(file))}::jsonb
+    jsonb_populate_record(null::new_file, ${JSON.stringify(toColumns(file))}::jsonb
       || jsonb_build_object('created_at', now(), 'updated_at', now())),
     ${audit.action}, ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 
@@ -145,10 +145,10 @@ export const findOutcomes = (files: readonly NewFile[]): Sql => sql`
     and o.zone = asked.zone`;
 
 /** By their names: a release that has added a column must not break the one before it, which still runs. */
-const columnsOf = (file: NewFile) => ({ ...file, sha256: `\\x${file.sha256}` });
+const toColumns = (file: NewFile) => ({ ...file, sha256: `\\x${file.sha256}` });
 
 const batchEntry = ({ file, audit }: { file: NewFile; audit: AuditStamp }) => ({
-  file: columnsOf(file),
+  file: toColumns(file),
   action: audit.action,
   actor_type: audit.actorType,
   actor_id: audit.actorId,
@@ -259,16 +259,16 @@ function foundFiles(
 ): Sql {
   const { space } = filter;
   const owned = sql`project_id = ${projectId} and user_id = ${userId}`;
-  const found = sql`${conditionsOf(filter)}${after}`;
+  const found = sql`${buildConditions(filter)}${after}`;
   if (isNarrowed(filter)) return newestFiltered(sql`select * from files where ${owned}${found}`, page);
   if (space === 'all' && filter.folder === undefined)
     return newestFirst(sql`select * from files where ${owned}${found}`, page);
-  const within = sql`select * from files where ${holderOf(userId, space)}${found}`;
+  const within = sql`select * from files where ${holderCondition(userId, space)}${found}`;
   return sql`select * from (${newestFirst(within, page)}) found where ${owned}`;
 }
 
 /** Who holds the files, in the fewest words; `inSpace` names a space. */
-const holderOf = (userId: string, space: SpaceFilter): Sql =>
+const holderCondition = (userId: string, space: SpaceFilter): Sql =>
   space === 'all' || space === 'none' ? sql`user_id = ${userId}` : sql`true`;
 
 function inSpace(space: SpaceFilter): Sql {
@@ -276,8 +276,8 @@ function inSpace(space: SpaceFilter): Sql {
   return space === 'none' ? sql` and space_id is null` : sql` and space_id = ${space.spaceId}`;
 }
 
-function conditionsOf({ space, folder, tags, classifier, mimeType, visibility }: FileFilter): Sql {
-  const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${folderKeyOf(folder)}`;
+function buildConditions({ space, folder, tags, classifier, mimeType, visibility }: FileFilter): Sql {
+  const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${toFolderKey(folder)}`;
   const tagged = tags?.length ? sql` and tags @> ${tags}::text[] and tags <> '{}'` : noSql;
   const classified = classifier === undefined ? noSql : sql` and classifier = ${classifier}`;
   const typed = mimeType === undefined ? noSql : ofType(mimeType);
@@ -298,7 +298,7 @@ function ofType(mimeType: string): Sql {
 }
 
 /** As the index orders folders: the slash below every character that a name can have. */
-const folderKeyOf = (folder: string): string => folder.replaceAll('/', '\x01');
+const toFolderKey = (folder: string): string => folder.replaceAll('/', '\x01');
 
 const folderKey = sql`translate(folder, '/', E'\\x01')`;
 
@@ -314,20 +314,20 @@ export function listChildFolders(
   afterName: string | null,
   limit: number,
 ): Sql {
-  const start = prefix === '' ? '' : `${folderKeyOf(prefix)}\x01`;
-  const within = prefix === '' ? noSql : sql` and ${folderKey} < ${`${folderKeyOf(prefix)}\x02`}`;
+  const start = prefix === '' ? '' : `${toFolderKey(prefix)}\x01`;
+  const within = prefix === '' ? noSql : sql` and ${folderKey} < ${`${toFolderKey(prefix)}\x02`}`;
   const firstAfter = (bound: Sql) => sql`(select key from (
       select project_id, user_id, ${folderKey} as key from files
-      where ${holderOf(userId, space)}${inSpace(space)} and ${folderKey} > ${bound}${within}
+      where ${holderCondition(userId, space)}${inSpace(space)} and ${folderKey} > ${bound}${within}
       order by ${folderKey} limit 1) first
     where project_id = ${projectId} and user_id = ${userId}) found`;
-  const nameOf = sql`split_part(substr(found.key, ${[...start].length + 1}::int), E'\\x01', 1)`;
+  const childName = sql`split_part(substr(found.key, ${[...start].length + 1}::int), E'\\x01', 1)`;
   const from = afterName === null ? start : `${start}${afterName}\x02`;
   return sql`
     with recursive hop as (
-      select ${nameOf} as name, 1 as hops from ${firstAfter(sql`${from}::text`)}
+      select ${childName} as name, 1 as hops from ${firstAfter(sql`${from}::text`)}
       union all
-      select ${nameOf}, hops + 1 from hop, lateral ${firstAfter(sql`${start}::text || hop.name || E'\\x02'`)}
+      select ${childName}, hops + 1 from hop, lateral ${firstAfter(sql`${start}::text || hop.name || E'\\x02'`)}
       where hops < ${limit}::int)
     select name from hop`;
 }

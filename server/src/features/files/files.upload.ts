@@ -30,18 +30,18 @@ import { removeRefused, waitForRemoval } from '../objects/objects.remove.ts';
 import { countFor } from '../traffic/traffic.count.ts';
 import {
   type FileFacts,
-  factsOf,
-  refusalOf,
-  refusedTypeOf,
+  findRefusedType,
+  gatherFacts,
   refuseSize,
   refuseType,
   roomLeft,
-  roomOf,
+  toRefusal,
+  toRoom,
   verifyDigests,
 } from './files.checks.ts';
-import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
-import { objectMetaOf, zoneFor } from './files.objects.ts';
-import { bufferedBytesMax, declaredBytes, Passage } from './files.passage.ts';
+import { gatherFields, isFieldName, mergeValues, noValues } from './files.meta.ts';
+import { buildObjectMeta, zoneFor } from './files.objects.ts';
+import { bufferedBytesMax, declaredBytes, UploadPermit } from './files.permit.ts';
 import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
 import { findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
 import { watchClient } from './files.watch.ts';
@@ -69,7 +69,7 @@ interface Attempt {
   readonly deps: Deps;
   readonly projectId: string;
   readonly user: Subject;
-  readonly passage: Passage;
+  readonly permit: UploadPermit;
   /** Whose writing the store has confirmed. */
   readonly written: Set<HeldObject>;
   /** Ends it: the client has gone, or something failed. */
@@ -92,28 +92,28 @@ export async function uploadFile<Input extends UploadInput>(
   call: Call,
   audit: AuditStamp,
 ): Promise<FileRow> {
-  if (!user.active) throw refusalOf('inactive user');
+  if (!user.active) throw toRefusal('inactive user');
   const abort = new AbortController();
   const stopWatching = watchClient(call.raw, abort);
   try {
     const owner = { project: actor.projectId, subject: pinnedSpaceOf(actor) ?? user.id };
-    const passage = await Passage.enter(deps, owner, user.id, call.raw, abort);
+    const permit = await UploadPermit.acquire(deps, owner, user.id, call.raw, abort);
     try {
       const attempt: Attempt = {
         deps,
         projectId: actor.projectId,
         user,
-        passage,
+        permit,
         written: new Set(),
         abort,
         streaming: Promise.resolve(),
         committing: false,
-        room: roomOf(user),
+        room: toRoom(user),
         claim: null,
       };
-      return await takingBack(attempt, () => receiveAndStore(attempt, actor, kind, call, audit));
+      return await cleanUpOnFailure(attempt, () => receiveAndStore(attempt, actor, kind, call, audit));
     } finally {
-      passage.leave();
+      permit.release();
     }
   } finally {
     stopWatching();
@@ -121,7 +121,7 @@ export async function uploadFile<Input extends UploadInput>(
 }
 
 /** What a failed attempt has written is removed. */
-async function takingBack<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
+async function cleanUpOnFailure<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -148,23 +148,23 @@ async function receiveAndStore<Input extends UploadInput>(
     user.plan?.maxFileSize ?? Number.POSITIVE_INFINITY,
     deps.settings.MAX_UPLOAD_BYTES,
   );
-  const bodyDigest = digestOfBody(call);
+  const bodyDigest = hashBody(call);
   const { form, part, file, streamed } = await receive(attempt, actor, kind, bytesMax, call.raw);
-  const input = inputOf(kind, form);
-  const values = valuesOf(noValues, input);
+  const input = parseInput(kind, form);
+  const values = mergeValues(noValues, input);
   if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
-  const facts = await factsOf(user, kind.types, part, file.head);
+  const facts = await gatherFacts(user, kind.types, part, file.head);
   refuseType(user, kind.types, facts);
   refuseSize(file.size, file.cutShort ? announcedSize(call.raw) : 0, bytesMax, attempt.room);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
   await call.recheckCredential();
   const object = await place(attempt, arrived, file, facts, values);
-  const row = rowOf(actor, user, input, values, facts, file, object);
+  const row = buildRow(actor, user, input, values, facts, file, object);
   attempt.committing = true;
   const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
   attempt.committing = false;
-  if (outcome !== 'stored') throw refusalOf(outcome, user.plan);
+  if (outcome !== 'stored') throw toRefusal(outcome, user.plan);
   countFor(deps, actor, user.id, { uploads: 1, bytes_in: file.size });
   return { compression: null, created_at: stored_at, updated_at: stored_at, ...row };
 }
@@ -180,7 +180,7 @@ async function refuseAbsentSpace(
   spaceId: string,
 ): Promise<void> {
   const [space] = await deps.db.read<{ active: boolean }>(findSpaceOfUser(projectId, user.id, spaceId));
-  if (!space?.active) throw refusalOf(space ? 'inactive space' : 'no space');
+  if (!space?.active) throw toRefusal(space ? 'inactive space' : 'no space');
 }
 
 interface Received {
@@ -203,11 +203,11 @@ async function receive(
   let intake: Intake | undefined;
   let streamed: Promise<HeldObject | null> = Promise.resolve(null);
   const fileBytesMax = Math.min(bytesMax, attempt.room.user);
-  const { passage } = attempt;
-  const wholeMax = passage.isBuffered ? bufferedBytesMax : wholeBytesMax;
+  const { permit } = attempt;
+  const wholeMax = permit.isBuffered ? bufferedBytesMax : wholeBytesMax;
   const takeFile: TakeFile = (given, source, fieldsSoFar) => {
-    const taken = new Intake(passage.guarded(source), fileBytesMax, wholeMax, (body, head) => {
-      const spaceId = pinnedSpaceOf(actor) ?? spaceNamedIn(fieldsSoFar);
+    const taken = new Intake(permit.guard(source), fileBytesMax, wholeMax, (body, head) => {
+      const spaceId = pinnedSpaceOf(actor) ?? parseSpaceField(fieldsSoFar);
       const bytesMin = Math.max(head.length, announcedSize(raw));
       const bytesMax = Math.min(fileBytesMax, declaredBytes(raw));
       const arriving = { part: given, body, head, bytesMin, bytesMax, spaceId };
@@ -221,8 +221,8 @@ async function receive(
     return taken;
   };
   const shape = { fileField: kind.fileField, isField: (name: string) => isFieldName(name, kind.fieldNames) };
-  passage.watchBytes();
-  const form = await readForm(raw, shape, takeFile, passage.signal);
+  permit.watchBytes();
+  const form = await readForm(raw, shape, takeFile, permit.signal);
   if (!part || !intake) throw new Error('A form was read without its file part');
   return { form, part, file: intake.received(), streamed };
 }
@@ -246,15 +246,15 @@ async function storeWhileArriving(
   lowerLimit: (bytesMax: number) => void,
 ): Promise<HeldObject | null> {
   const { deps, projectId, user } = attempt;
-  const facts = await factsOf(user, types, part, head);
-  if (refusedTypeOf(user, types, facts) !== null) return null;
+  const facts = await gatherFacts(user, types, part, head);
+  if (findRefusedType(user, types, facts) !== null) return null;
   const { signal } = attempt.abort;
   // Before the place: who waits for the room of its own user takes nothing that others could use.
   await claimRoom(attempt, spaceId, bytesMin, bytesMax, signal);
   const left = Math.min(attempt.room.user, attempt.room.space);
   lowerLimit(left);
   if (left < bytesMin) return null;
-  await attempt.passage.needPlace();
+  await attempt.permit.waitForPlace();
   // What the form says of visibility may come later: until it is known, the file is private.
   const object = await deps.reservations.newObject(projectId, 'private');
   await whileWriting(deps, object, () =>
@@ -293,7 +293,7 @@ async function claimRoom(
 }
 
 /** The space that the fields before the file name. Whether they are valid is judged once all of them are here. */
-function spaceNamedIn(fields: FormFields): string | null {
+function parseSpaceField(fields: FormFields): string | null {
   try {
     const { space_id, spaceId = space_id } = gatherFields(fields, ['space_id']);
     return isUuid(spaceId) ? spaceId.toLowerCase() : null;
@@ -310,7 +310,7 @@ async function write(
   signal?: AbortSignal,
   bytesMax?: number,
 ): Promise<void> {
-  const meta = objectMetaOf(name, declared);
+  const meta = buildObjectMeta(name, declared);
   await attempt.deps.objects.put(object.zone, toStorageKey(object), body, meta, signal, bytesMax);
   attempt.written.add(object);
 }
@@ -351,21 +351,21 @@ async function copyArrived(deps: Deps, arrived: HeldObject, to: Zone): Promise<v
   }
 }
 
-function inputOf<Input extends UploadInput>(kind: UploadKind<Input>, form: FormFields): Input {
+function parseInput<Input extends UploadInput>(kind: UploadKind<Input>, form: FormFields): Input {
   const fields = gatherFields(form, kind.fieldNames, kind.numberFields);
   kind.validate(fields);
   return fields as unknown as Input;
 }
 
 /** Hashes the body as it comes in, where the client sent a digest that may mean all of it. */
-function digestOfBody({ raw, headers }: Call): () => Buffer | null {
+function hashBody({ raw, headers }: Call): () => Buffer | null {
   if (headers['content-digest'] === undefined) return () => null;
   const hash = createHash('sha256');
   raw.on('data', (chunk: Buffer) => hash.update(chunk));
   return () => hash.digest();
 }
 
-const rowOf = (
+const buildRow = (
   actor: TenantActor,
   user: Subject,
   input: UploadInput,

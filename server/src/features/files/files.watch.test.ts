@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientPace, paceBytesMin } from './files.watch.ts';
 
 /** As much of a request as the pace is measured by. */
-function requestOf() {
+function fakeRequest() {
   const socket = { bytesRead: 0 };
   const state = { paused: false, complete: false };
   const raw = Object.assign(new EventEmitter(), { socket, isPaused: () => state.paused });
@@ -21,7 +21,7 @@ describe('the pace of an upload', () => {
   });
 
   function watched(othersWait = () => false) {
-    const request = requestOf();
+    const request = fakeRequest();
     const abort = new AbortController();
     const pace = new ClientPace(request.raw, abort, othersWait);
     /** Seconds go by in which so many bytes arrive each, with as much in use. */

@@ -15,7 +15,7 @@ import type { HeldObject } from '../../contract/object-ref.ts';
 import { newId } from '../../kernel/id.ts';
 import { ImageFault, ImageRefused, ImageStarved } from '../../platform/images/image-engine.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
-import { compressedMetaOf } from '../files/files.objects.ts';
+import { buildCompressedMeta } from '../files/files.objects.ts';
 import { lockInZone } from '../files/files.service.ts';
 import { whileHeld } from '../objects/objects.hold.ts';
 import { removeAbandoned } from '../objects/objects.remove.ts';
@@ -41,7 +41,7 @@ export async function compressImage(deps: Deps, order: CompressionOrder, signal:
   // The file is gone, or an earlier try has finished after all.
   if (!job) return;
   if (job.result_sha256 === null) {
-    if (isUsedUp(deps, job)) return fail(deps, order, job, lastReasonOf(job));
+    if (isUsedUp(deps, job)) return fail(deps, order, job, lastReason(job));
     if (job.deaths_alone >= deathsAloneMax) return fail(deps, order, job, deadlyReason);
   }
   await inWorkFolder(async (folder) => {
@@ -57,7 +57,7 @@ export async function compressImage(deps: Deps, order: CompressionOrder, signal:
 const isUsedUp = ({ settings }: Deps, { attempts }: WorkRow): boolean =>
   attempts > settings.IMAGE_MAX_ATTEMPTS;
 
-const lastReasonOf = ({ error }: WorkRow): string => error ?? 'The image could not be compressed';
+const lastReason = ({ error }: WorkRow): string => error ?? 'The image could not be compressed';
 
 /**
  * A process may be killed for any reason, and its images are tried again. Only an image whose process died this often in
@@ -78,7 +78,7 @@ async function attempt(
   const object = toHeldObject(projectId, job);
   const found = await download(deps, job, input, signal);
   if (found.equals(job.file_sha256)) {
-    if (isUsedUp(deps, job)) throw new ImageRefused(lastReasonOf(job));
+    if (isUsedUp(deps, job)) throw new ImageRefused(lastReason(job));
     await replaceOriginal(deps, job, object, input, join(folder, 'output'), signal);
   } else if (!job.result_sha256?.equals(found)) throw wrongObject(deps, job);
   else if (!(await beginRewrite(deps, object))) throw new FileMoved();
@@ -147,17 +147,17 @@ async function replaceOriginal(
   // After a death of unknown cause nothing else is decoded beside it: should it happen again, the cause is known.
   const whenAlone = job.cut_short ? () => deps.db.query(markAlone(projectId, job)) : undefined;
   const image = await deps.images.compress(input, output, job.recipe, signal, whenAlone);
-  const result: JobResult = { ...image, sha256: await sha256Of(output) };
+  const result: JobResult = { ...image, sha256: await hashFile(output) };
   if (!(await beginRewrite(deps, object))) throw new FileMoved();
   const [noted] = await deps.db.query(noteResult(projectId, job, job.zone, result));
   if (!noted) throw new FileMoved();
-  const meta = compressedMetaOf(job.file_name, image.format);
+  const meta = buildCompressedMeta(job.file_name, image.format);
   await whileHeld(deps, object, deps.settings.REAPER_GRACE_SECONDS, () =>
     deps.objects.put(object.zone, job.storage_key, createReadStream(output), meta, signal),
   );
 }
 
-async function sha256Of(path: string): Promise<Buffer> {
+async function hashFile(path: string): Promise<Buffer> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   return hash.digest();

@@ -8,7 +8,7 @@ import { PakhusError } from '../../kernel/error.ts';
 import { type ImageWishes, resolveRecipe } from '../../kernel/media/image-recipe.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { projectTransaction } from '../../platform/db/project-work.ts';
-import { commitFile, namingFile } from '../files/files.commit.ts';
+import { commitFile, withFileId } from '../files/files.commit.ts';
 import type { UploadInput } from '../files/files.upload.ts';
 import { countWaiting, findJob, insertJob, type JobRow } from './images.sql.ts';
 
@@ -38,10 +38,10 @@ export async function commitImage(
     const [ahead] = await tx.query<{ jobs: number }>(countWaiting(projectId, backlogMax));
     await tx.query(insertJob(projectId, jobId, userId, file.id, resolveRecipe(input), file.size));
     const order: CompressionOrder = { jobId, projectId, uploader: audit };
-    await deps.queue.send(tx, compressionQueue, jobId, order, priorityBehind(ahead?.jobs ?? 0));
+    await deps.queue.send(tx, compressionQueue, jobId, order, toPriority(ahead?.jobs ?? 0));
     return result;
   };
-  return namingFile(file, projectTransaction(deps, projectId, commit));
+  return withFileId(file, projectTransaction(deps, projectId, commit));
 }
 
 /** How far back a backlog is counted. */
@@ -51,7 +51,7 @@ const backlogMax = 4_096;
  * Whoever has much waiting goes behind whoever has little: what one project sends by the thousand does not keep
  * the others' single images for hours. Within a step, first come, first served.
  */
-const priorityBehind = (waiting: number): number => -Math.ceil(Math.log2(waiting + 1));
+const toPriority = (waiting: number): number => -Math.ceil(Math.log2(waiting + 1));
 
 export async function readJob(deps: Deps, actor: TenantActor, jobId: string): Promise<JobRow> {
   const [row] = await deps.db.read<JobRow>(

@@ -69,8 +69,8 @@ export const claimJob = (projectId: string, jobId: string): Sql => sql`
     f.name as file_name, f.sha256 as file_sha256, f.storage_key, f.zone`;
 
 /** From here on, and until its result is noted, the image is the one suspect if the process dies. */
-export const markAlone = (projectId: string, at: Try): Sql => sql`
-  update compression_jobs j set alone = true where j.project_id = ${projectId} and ${isAt(at)}`;
+export const markAlone = (projectId: string, at: Attempt): Sql => sql`
+  update compression_jobs j set alone = true where j.project_id = ${projectId} and ${isCurrent(at)}`;
 
 export interface JobResult {
   readonly bytes: number;
@@ -81,23 +81,23 @@ export interface JobResult {
 }
 
 /** The try that the job is in, so that one which was given up for lost has no say any more. */
-type Try = Pick<WorkRow, 'id' | 'claim'>;
+type Attempt = Pick<WorkRow, 'id' | 'claim'>;
 
-const isAt = ({ id, claim }: Try): Sql =>
+const isCurrent = ({ id, claim }: Attempt): Sql =>
   sql`j.id = ${id} and j.claim = ${claim} and j.status = 'processing'`;
 
 /** Nothing when the file is gone or has moved to another zone: then its object must not be written. */
-export const noteResult = (projectId: string, at: Try, zone: Zone, result: JobResult): Sql => sql`
+export const noteResult = (projectId: string, at: Attempt, zone: Zone, result: JobResult): Sql => sql`
   update compression_jobs j set result_sha256 = ${result.sha256}, compressed_size = ${result.bytes},
     format = ${result.format}, width = ${result.width}, height = ${result.height}, alone = false, updated_at = now()
   from files f
-  where j.project_id = ${projectId} and ${isAt(at)} and f.id = j.file_id and f.project_id = j.project_id
+  where j.project_id = ${projectId} and ${isCurrent(at)} and f.id = j.file_id and f.project_id = j.project_id
     and f.zone = ${zone}
   returning j.id`;
 
-export const markDone = (projectId: string, at: Try): Sql => sql`
+export const markDone = (projectId: string, at: Attempt): Sql => sql`
   update compression_jobs j set status = 'done', error = null, updated_at = now()
-  where j.project_id = ${projectId} and ${isAt(at)}
+  where j.project_id = ${projectId} and ${isCurrent(at)}
   returning j.id`;
 
 /** Where the file is now, and whether its original may have been replaced already. */
@@ -112,12 +112,12 @@ export const findProgress = (projectId: string, jobId: string): Sql => sql`
   where j.project_id = ${projectId} and j.id = ${jobId}`;
 
 /** `tries` is how many have been used up; the reason is kept in case no other comes. */
-export const markPending = (projectId: string, at: Try, tries: number, reason: string): Sql => sql`
+export const markPending = (projectId: string, at: Attempt, tries: number, reason: string): Sql => sql`
   update compression_jobs j set status = 'pending', attempts = ${tries}, error = ${reason}, updated_at = now()
-  where j.project_id = ${projectId} and ${isAt(at)}`;
+  where j.project_id = ${projectId} and ${isCurrent(at)}`;
 
-export const markFailed = (projectId: string, at: Try, error: string): Sql => sql`
+export const markFailed = (projectId: string, at: Attempt, error: string): Sql => sql`
   update compression_jobs j set status = 'failed', error = ${error}, compressed_size = null, format = null,
     width = null, height = null, result_sha256 = null, updated_at = now()
-  where j.project_id = ${projectId} and ${isAt(at)}
+  where j.project_id = ${projectId} and ${isCurrent(at)}
   returning j.file_id, j.user_id`;
