@@ -19,7 +19,7 @@ const buildEbml = (documentType: string) =>
     Buffer.alloc(40),
   ]);
 
-/** One stored entry, larger than what is looked at. */
+/** One stored entry, larger than the bytes that detection reads. */
 function buildZip(entryName: string): Buffer {
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);

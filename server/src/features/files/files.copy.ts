@@ -1,5 +1,5 @@
-// Copies the object of every file to another store and reads each copy back. A copy that is there already and right is
-// left alone, so that a run which was cut short is simply started again.
+// Copies the object of every file to another store and reads each copy back. Correct copies are skipped, so an
+// interrupted run can simply be started again.
 import { createHash } from 'node:crypto';
 import { reasonOf } from '../../kernel/error.ts';
 import type { Database } from '../../platform/db/postgres.ts';
@@ -9,9 +9,9 @@ import { buildCompressedMeta, buildObjectMeta } from './files.objects.ts';
 
 export interface CopyReport {
   copied: number;
-  /** Was in the other store already. */
+  /** Already in the target store. */
   present: number;
-  /** The file was deleted while its object was to be copied. */
+  /** The file was deleted during the run. */
   deleted: number;
   failed: number;
 }
@@ -20,9 +20,9 @@ interface CopyOptions {
   readonly db: Database;
   readonly from: ObjectStore;
   readonly to: ObjectStore;
-  /** Told of every file whose object is not in the other store. */
+  /** Called for every file whose object could not be copied. */
   readonly onFailure: (fileId: string, reason: string) => void;
-  /** Told now and then. */
+  /** Called after every full batch. */
   readonly onProgress: (report: CopyReport) => void;
 }
 
@@ -60,7 +60,7 @@ async function copyObject(options: CopyOptions, file: CopyRow, isLastAttempt = f
   try {
     return await copyOnce(options, file);
   } catch (error) {
-    // A running service may have deleted the file, moved it to the other zone, or compressed it.
+    // A running service may have deleted, moved or compressed the file meanwhile: retry with its current row.
     const [now] = await options.db.query<CopyRow>(findCopied(file), 'background');
     if (!now) {
       await options.to.delete(file.zone, file.storage_key);
@@ -71,23 +71,23 @@ async function copyObject(options: CopyOptions, file: CopyRow, isLastAttempt = f
   }
 }
 
-/** The digest is what counts: of the disk's object it must be the file's own, of the copy it must be the disk's. */
+/** Compares digests, not sizes or dates: the source must match the file's row, and the copy must match the source. */
 async function copyOnce({ from, to }: CopyOptions, file: CopyRow): Promise<Outcome> {
   const { zone, storage_key: key } = file;
   const source = await from.head(zone, key);
   if (source === null) throw new Error('its object is not on the disk');
   const digest = await hashObject(from, file);
   const meta = matchMeta(file, digest);
-  if (meta === null) throw new Error('its object on the disk is damaged: the sha256 is another');
+  if (meta === null) throw new Error('its object on the disk is damaged: the sha256 does not match');
   const there = await to.head(zone, key);
   if (there?.bytes === source.bytes && (await hashObject(to, file)) === digest) return 'present';
   await to.put(zone, key, await from.get(zone, key), meta, undefined, source.bytes);
   if ((await hashObject(to, file)) !== digest)
-    throw new Error('its copy does not read back as it was written');
+    throw new Error('the copy does not match the original when read back');
   return 'copied';
 }
 
-/** Null where the bytes are neither the file's nor those that its compression made of them. */
+/** Null if the digest is neither the original's nor the compressed image's. */
 function matchMeta(file: CopyRow, digest: string): ObjectMeta | null {
   if (digest === file.sha256) return buildObjectMeta(file.name, file.mime_type);
   if (digest !== file.result_sha256 || file.result_format === null) return null;

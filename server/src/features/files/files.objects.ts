@@ -1,4 +1,4 @@
-// Where a file's bytes are and how they are delivered: zones, types, names and URLs.
+// Where a file's bytes are stored and how they are delivered: zone, type, name and URL.
 import type { Deps } from '../../contract/deps.ts';
 import type { AddressedRow, DeliveredRow } from '../../contract/file.ts';
 import { isoOf } from '../../kernel/clock.ts';
@@ -18,7 +18,7 @@ export const buildObjectMeta = (name: string, type: string): ObjectMeta => ({
 export const isCompressed = ({ compression }: Pick<DeliveredRow, 'compression'>): boolean =>
   compression?.status === 'done';
 
-/** As what a file is delivered: after compression its bytes are of another type than was uploaded. */
+/** Compression may have changed the type since the upload. */
 export function buildDeliveryMeta(file: DeliveredRow): ObjectMeta {
   const format = isCompressed(file) ? file.compression?.format : null;
   return format ? buildCompressedMeta(file.name, format) : buildObjectMeta(file.name, file.mime_type);
@@ -30,7 +30,7 @@ export const buildCompressedMeta = (name: string, format: string): ObjectMeta =>
     `image/${format}`,
   );
 
-/** Permanent for a public file that has reached its public address; signed for every other. */
+/** Permanent for a public file whose object is in the public zone, signed for every other file. */
 export function buildFileUrl(deps: Deps, origin: string, file: AddressedRow): FileUrl {
   const { R2_PUBLIC_URL, SIGNED_URL_EXPIRY_SECONDS } = deps.settings;
   if (
@@ -47,6 +47,6 @@ export function buildFileUrl(deps: Deps, origin: string, file: AddressedRow): Fi
     origin,
     expiresInSeconds: SIGNED_URL_EXPIRY_SECONDS,
   });
-  // The URL counts whole seconds from now.
+  // A signed URL expires at a whole second.
   return { url, url_expires_at: isoOf((Math.floor(deps.clock() / 1000) + SIGNED_URL_EXPIRY_SECONDS) * 1000) };
 }

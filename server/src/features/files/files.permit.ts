@@ -1,5 +1,5 @@
-// What an upload holds of what all uploads share. A form that fits the buffer holds its length of the buffers; a larger
-// one, or one of unknown length, takes a place once more of it is here than the buffer holds.
+// An upload's share of the buffer memory and streaming places that all uploads compete for. A form that fits into the
+// buffer reserves its length. A larger one, or one of unknown length, takes a place once it has outgrown the buffer.
 import type { IncomingMessage } from 'node:http';
 import type { Deps } from '../../contract/deps.ts';
 import type { Owner } from '../../platform/concurrency/eviction.ts';
@@ -7,7 +7,7 @@ import type { FormSource } from '../../platform/forms/form-reader.ts';
 import { wholeBytesMax } from './files.receive.ts';
 import { ClientPace } from './files.watch.ts';
 
-/** A small file, with some fields beside it. */
+/** A small file plus some fields. */
 export const bufferedBytesMax = wholeBytesMax + 16 * 1024;
 
 export const declaredBytes = ({ headers }: IncomingMessage): number =>
@@ -40,7 +40,7 @@ export class UploadPermit {
     this.#pace = pace;
   }
 
-  /** Waits where there is nothing left to begin with. `userId` is whose room the file will take. */
+  /** Waits until there is capacity. `userId` is the user whose quota the file is charged to. */
   static async acquire(
     deps: Deps,
     owner: Owner,
@@ -70,17 +70,17 @@ export class UploadPermit {
     if (!this.#releaseBuffer) await this.waitForPlace();
   }
 
-  /** Ends the upload. Made when it is asked for, at some cost: of a small body that is all here nothing is left to end. */
+  /** Created lazily because it is costly: a small body that has arrived completely needs none. */
   get signal(): AbortSignal | undefined {
     return this.isBuffered && this.#raw.complete ? undefined : this.#abort.signal;
   }
 
-  /** Whether all of the form is held in memory, whatever its file turns out to be. */
+  /** Whether the whole form fits into memory, however large its file turns out to be. */
   get isBuffered(): boolean {
     return declaredBytes(this.#raw) <= bufferedBytesMax;
   }
 
-  /** Resolves when the upload may stream. Whoever waits in vain is ended. */
+  /** Resolves when the upload may stream. Aborts the upload if the wait fails. */
   waitForPlace(): Promise<void> {
     this.#place ??= this.#takePlace();
     return this.#place;
@@ -101,12 +101,12 @@ export class UploadPermit {
     this.#raw.resume();
   }
 
-  /** From when the form is read: until the upload has a place, it may hold no more than the buffer. */
+  /** Call when the form is read: without a place, an upload may hold no more than its buffer. */
   watchBytes(): void {
     if (!this.isBuffered && !this.#releasePlace) this.#raw.on('data', this.#onData);
   }
 
-  /** Fields take memory as well as a file does. */
+  /** Counts the whole body, because fields take memory, too. */
   readonly #onData = (chunk: Buffer) => {
     this.#bytesRead += chunk.length;
     if (this.#bytesRead <= bufferedBytesMax || this.#paused) return;
@@ -115,7 +115,7 @@ export class UploadPermit {
     this.waitForPlace().catch(() => undefined);
   };
 
-  /** Nobody else lets the form go on while it has to wait. */
+  /** Keeps other code from resuming the form while the upload waits for a place. */
   guard(source: FormSource): FormSource {
     return {
       pause: source.pause,

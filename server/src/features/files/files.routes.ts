@@ -1,4 +1,4 @@
-// Files over HTTP.
+// The HTTP routes for files.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
@@ -181,7 +181,7 @@ export const fileRoutes = [
       call.countDownload();
       const { url, url_expires_at } = buildFileUrl(deps, call.origin, file);
       const expiry = url_expires_at === null ? 'null' : `"${url_expires_at}"`;
-      // Looking through the URL for what JSON escapes would cost as much as signing it: there is nothing in one.
+      // Not JSON-escaped: a URL has nothing to escape, and scanning it costs as much as signing it.
       return new Serialized(`{"file":${file.view.slice(0, -1)},"url":"${url}","url_expires_at":${expiry}}}`);
     },
   ),

@@ -6,14 +6,14 @@ import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 
-/** What became of a commit that was not answered. */
+/** The outcome of a commit whose answer was lost. */
 export interface SettledRow {
   readonly id: string;
   readonly outcome: 'stored' | 'not confirmed' | 'unknown';
   readonly stored_at: string | null;
 }
 
-/** Of the job that compresses a file. Only images have one: nothing is looked for where there can be none. */
+/** A value from the file's compression job. Only images have jobs: skip the lookup for other files. */
 const ofJob = (what: Sql): Sql => sql`case when starts_with(mime_type, 'image/') then
   (select ${what} from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) end`;
 
@@ -26,13 +26,13 @@ const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, f
   visibility, zone, encode(sha256, 'hex') as sha256, created_at, updated_at, ${compression}`;
 
 /**
- * With three digits of milliseconds: a tenth of a millisecond more keeps PostgreSQL from dropping zeros at the end, and
- * is cut off again. to_char would cost a list 5 % more.
+ * Always three digits of milliseconds: the added 100 microseconds keep PostgreSQL from dropping trailing zeros, and
+ * `left` cuts them off again. to_char makes a list 5 % slower.
  */
 const isoTime = (column: Sql): Sql =>
   sql`left(replace((${column} at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23) || 'Z'`;
 
-/** The same shape that `viewJob` makes. */
+/** Must match `viewJob`. */
 const jobJson = sql`
   json_strip_nulls(json_build_object('job_id', j.id, 'file_id', j.file_id, 'status', j.status,
     'original_size', case j.status when 'done' then j.original_size end,
@@ -43,9 +43,8 @@ const jobJson = sql`
     'height', case j.status when 'done' then j.height end, 'error', case j.status when 'failed' then j.error end))::text`;
 
 /**
- * The same shape that `viewFile` makes, for files that are only read: the database writes them as JSON, piece by
- * piece, because row_to_json looks every column's type up again for every row, and by `||`, because concat() turns
- * every piece, its own text as well, into a copy first.
+ * Must match `viewFile`. The database builds the JSON of files that are only read. Built by hand because row_to_json looks
+ * up every column's type for every row, and with `||` because concat() copies every piece first.
  */
 const viewJson = sql`('{"id":"' || id || '","user_id":"' || user_id
   || '","space_id":' || coalesce('"' || space_id || '"', 'null') || ',"name":' || to_json(name) || ',"size":' || size
@@ -55,7 +54,7 @@ const viewJson = sql`('{"id":"' || id || '","user_id":"' || user_id
   || ',"visibility":"' || visibility || '","compression":' || coalesce(${ofJob(jobJson)}, 'null')
   || ',"created_at":"' || ${isoTime(sql`created_at`)} || '","updated_at":"' || ${isoTime(sql`updated_at`)} || '"}')`;
 
-/** A page of a list, and where the next one begins, if there is more than fits. */
+/** A page of a list, and the position of its last file. */
 export interface FilePage {
   /** A JSON array. */
   readonly files: string;
@@ -70,20 +69,20 @@ export const filesOfUser = (projectId: string, userId: string): Sql => sql`
 export const filesOfProject = (projectId: string): Sql => sql`
   select project_id, id from files where project_id = ${projectId}`;
 
-/** Locks files for their deletion: a move or a compression ends first, or finds no file. */
+/** Locks files before their deletion: a concurrent move or compression finishes first, or finds no file. */
 export const lockFiles = (files: Sql): Sql => sql`select count(*) from (${files} for update) locked`;
 
-/** Files that are to be hidden. Of every project: the mover serves them all. From behind the file `after` on. */
+/** Private files whose object is still public, of all projects. */
 export const listExposed = (after: string, rowsMax: number): Sql => sql`
   select ${columns}, project_id from files
   where visibility = 'private' and zone = 'public' and id > ${after} order by id limit ${rowsMax}`;
 
-/** The others that are on the wrong zone: those that are to be shown. */
+/** Public files whose object is still private, of all projects. */
 export const listUnshown = (after: string, rowsMax: number): Sql => sql`
   select ${columns}, project_id from files
   where visibility <> zone and visibility = 'public' and id > ${after} order by id limit ${rowsMax}`;
 
-/** Locks a file that is to be moved, if it still has this visibility and is not in that zone yet. */
+/** Locks a file to move it, if its visibility is still `to` and its object is in the other zone. */
 export const lockMisplaced = (projectId: string, fileId: string, to: Zone): Sql => sql`
   select ${ofJob(sql`j.status`)} = 'done' as compressed from files
   where id = ${fileId} and project_id = ${projectId} and visibility = ${to} and zone <> ${to} for no key update`;
@@ -98,7 +97,7 @@ export const setZone = (projectId: string, fileId: string, zone: Zone): Sql => s
 export const findSpaceOfUser = (projectId: string, userId: string, spaceId: string): Sql => sql`
   select active from spaces where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId}`;
 
-/** Limits, and what is used of them, of a user and of one of its spaces, where one is given. */
+/** Limits and usage of a user and, if given, of one of its spaces. */
 export interface RoomRow {
   readonly storage_limit: number | null;
   readonly used_bytes: number;
@@ -120,19 +119,13 @@ export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
       || jsonb_build_object('created_at', now(), 'updated_at', now())),
     ${audit.action}, ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 
-/** Many in one transaction, each with an outcome of its own; 'passed over' are those that would have to wait. */
+/** Many in one transaction, with one outcome each. 'passed over': the file would have had to wait for a lock. */
 export const storeFiles = (commits: readonly { file: NewFile; audit: AuditStamp }[]): Sql => sql`
   select outcome, stored_at from store_files(${JSON.stringify(commits.map(batchEntry))}::jsonb) order by number`;
 
-export interface SettledRow {
-  readonly id: string;
-  readonly outcome: 'stored' | 'not confirmed' | 'unknown';
-  readonly stored_at: string | null;
-}
-
 /**
- * Whether files were stored whose commit was not answered, after their objects were fenced. A commit that still holds its
- * object may succeed: nobody knows yet.
+ * Run after fencing the objects of commits whose answer was lost. 'unknown': the commit still holds its object and may
+ * succeed.
  */
 export const findOutcomes = (files: readonly NewFile[]): Sql => sql`
   select asked.id, f.created_at as stored_at, case when f.id is not null then 'stored'
@@ -144,7 +137,7 @@ export const findOutcomes = (files: readonly NewFile[]): Sql => sql`
   left join objects o on o.project_id = asked.project_id and o.file_id = asked.id and o.id = asked.id
     and o.zone = asked.zone`;
 
-/** By their names: a release that has added a column must not break the one before it, which still runs. */
+/** By name, not by position: during a rollout the previous release still runs against a table with new columns. */
 const toColumns = (file: NewFile) => ({ ...file, sha256: `\\x${file.sha256}` });
 
 const batchEntry = ({ file, audit }: { file: NewFile; audit: AuditStamp }) => ({
@@ -167,7 +160,7 @@ export const deleteFile = (
   select zone from delete_file(${projectId}, ${userId}, ${spaceId}, ${fileId},
     ${audit.action}, ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 
-/** Whether this caller has deleted the file since then. */
+/** A row if this caller has deleted the file since then. */
 export const findDeletion = (
   projectId: string,
   userId: string,
@@ -181,7 +174,7 @@ export const findDeletion = (
     and actor_key_id is not distinct from ${audit.actorKeyId}::text
   limit 1`;
 
-/** Which of a user's files a caller sees: all, those of one space, or those at the user's own level. */
+/** Files of one space, files in no space, or all. */
 export type SpaceFilter = { readonly spaceId: string } | 'none' | 'all';
 
 export interface FileFilter {
@@ -194,8 +187,8 @@ export interface FileFilter {
 }
 
 /**
- * Those of the wanted files that are there for whoever wants them, with their numbers, from 1. The arrays are read
- * by selects of their own, so that PostgreSQL cannot see how long they are: it would plan for each length anew.
+ * The wanted files that exist and that their callers may see, numbered from 1 in the order of `wanted`. Subselects hide
+ * the length of the arrays from PostgreSQL, which would otherwise plan again for every length.
  */
 export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
   select number, ${viewJson} as view, storage_key, zone, visibility, name, mime_type, ${compression}
@@ -210,14 +203,13 @@ export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
 export const findDelivered = (projectId: string, fileId: string): Sql => sql`
   select name, mime_type, ${compression} from files where id = ${fileId} and project_id = ${projectId}`;
 
-/** A row while the file is there. */
 export const findExisting = (projectId: string, fileId: string): Sql => sql`
   select from files where id = ${fileId} and project_id = ${projectId}`;
 
 /**
- * One row, whatever the page holds: a hundred rows would cost more to receive than to find. A page ends early where its
- * files are large, and only what it shows is turned into JSON, because everybody's lists share connections. The
- * aggregates need no order of their own: the rows come in that of the inner query.
+ * Returns the page as one row: receiving a hundred rows costs more than finding them. A page of large files ends early,
+ * and only the files it shows are turned into JSON, because all lists share the connections. The aggregates need no
+ * `order by`: they see the rows in the order of the inner query.
  */
 export const listFiles = (
   projectId: string,
@@ -235,20 +227,20 @@ export const listFiles = (
     from (${foundFiles(projectId, userId, filter, after, page)}) found
     window earlier as (rows between unbounded preceding and 1 preceding)) files`;
 
-/** Of what makes a file large, as it is stored: all other fields together are short. */
+/** For metadata and tags, as stored: the other fields are short. */
 const pageBytesMax = constantSql(256 * 1024);
 
 const isNarrowed = ({ tags, classifier, mimeType, visibility }: FileFilter): boolean =>
   [tags, classifier, mimeType, visibility].some((value) => value !== undefined);
 
-/** Whether a list may have to look at many more files than it shows: no index knows everything at once. */
+/** Whether the list may scan many more files than it shows, because no index covers this filter. */
 export const isSearch = (filter: FileFilter): boolean =>
   isNarrowed(filter) || (filter.folder !== undefined && filter.space !== 'all');
 
 /**
- * A list of one space, of a user's own level or of a folder is found by that alone and only then held against its owner:
- * all of its files have the same one. With the owner among the conditions, PostgreSQL may go through all of the owner's
- * files for a few: it takes user and project for independent, and so every user for small.
+ * Lists of a space or a folder are found without the full owner condition, which is checked on the result: all files
+ * there have the same owner. With it inside, PostgreSQL may scan all of the owner's files: it assumes that user and
+ * project are independent, and so underestimates how many files a user has.
  */
 function foundFiles(
   projectId: string,
@@ -267,7 +259,7 @@ function foundFiles(
   return sql`select * from (${newestFirst(within, page)}) found where ${owned}`;
 }
 
-/** Who holds the files, in the fewest words; `inSpace` names a space. */
+/** The shortest condition that selects the owner's files; for a single space, `inSpace` does. */
 const holderCondition = (userId: string, space: SpaceFilter): Sql =>
   space === 'all' || space === 'none' ? sql`user_id = ${userId}` : sql`true`;
 
@@ -284,27 +276,27 @@ function buildConditions({ space, folder, tags, classifier, mimeType, visibility
   return sql`${inSpace(space)}${inFolder}${tagged}${classified}${typed}${visibleAs(visibility)}`;
 }
 
-/** In the statement's own text: PostgreSQL has an index of the public ones, and must see that they are meant. */
+/** Literals, not parameters: PostgreSQL uses the partial index on public files only if it sees the value. */
 function visibleAs(visibility: string | undefined): Sql {
   if (visibility === 'public') return sql` and visibility = 'public'`;
   return visibility === 'private' ? sql` and visibility = 'private'` : noSql;
 }
 
-/** A family is a range of the index: `image/` up to, not including, `image0`. */
+/** A family such as `image/*` is an index range: from `image/` up to, but not including, `image0`. */
 function ofType(mimeType: string): Sql {
   if (!mimeType.endsWith('/*')) return sql` and mime_type = ${mimeType}`;
   const family = mimeType.slice(0, -2);
   return sql` and mime_type >= ${`${family}/`} and mime_type < ${`${family}0`}`;
 }
 
-/** As the index orders folders: the slash below every character that a name can have. */
+/** Matches the index, which sorts the slash before every character that a name can have. */
 const toFolderKey = (folder: string): string => folder.replaceAll('/', '\x01');
 
 const folderKey = sql`translate(folder, '/', E'\\x01')`;
 
 /**
- * The names of the folders right below a prefix, in order, by hopping through the index from one name to the
- * next: a folder with a hundred thousand files costs one hop, like any other.
+ * The direct subfolders of a prefix, in order. Skips through the index from one name to the next, so that a folder with
+ * a hundred thousand files costs one step, like any other.
  */
 export function listChildFolders(
   projectId: string,
