@@ -107,17 +107,17 @@ function settleAll(deps: CommitDeps, commits: readonly Commit[], error: unknown)
 
 async function settle(deps: CommitDeps, files: readonly NewFile[]): Promise<Map<string, CommitResult>> {
   const results = new Map<string, CommitResult>();
-  const giveUpAt = Date.now() + settleMsMax;
-  const ask = async () => {
-    let open = files;
-    for (; open.length > 0 && Date.now() < giveUpAt; await delay(settleRetryMs)) {
-      const rows = await findSettled(deps, open).catch(() => []);
+  const deadline = Date.now() + settleMsMax;
+  const poll = async () => {
+    let pending = files;
+    for (; pending.length > 0 && Date.now() < deadline; await delay(settleRetryMs)) {
+      const rows = await findSettled(deps, pending).catch(() => []);
       for (const { id, outcome, stored_at } of rows)
         if (outcome !== 'unknown') results.set(id, { outcome, stored_at: stored_at ?? '' });
-      open = open.filter(({ id }) => !results.has(id));
+      pending = pending.filter(({ id }) => !results.has(id));
     }
   };
-  await withTimeout(settleMsMax, ask());
+  await withTimeout(settleMsMax, poll());
   return results;
 }
 

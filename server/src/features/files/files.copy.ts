@@ -43,11 +43,11 @@ export async function copyObjects(options: CopyOptions): Promise<CopyReport> {
   };
   for (let after: Pick<CopyRow, 'project_id' | 'id'> = { project_id: noId, id: noId }; ; ) {
     const rows = await db.query<CopyRow>(listToCopy(after, rowsAtOnce), 'background');
-    const waiting = [...rows];
-    const work = async () => {
-      for (let file = waiting.shift(); file; file = waiting.shift()) await copyOne(file);
+    const pending = [...rows];
+    const worker = async () => {
+      for (let file = pending.shift(); file; file = pending.shift()) await copyOne(file);
     };
-    await Promise.all(Array.from({ length: copiesAtOnce }, work));
+    await Promise.all(Array.from({ length: copiesAtOnce }, worker));
     after = rows.at(-1) ?? after;
     if (rows.length < rowsAtOnce) return report;
     onProgress(report);
@@ -79,8 +79,8 @@ async function copyOnce({ from, to }: CopyOptions, file: CopyRow): Promise<Outco
   const digest = await hashObject(from, file);
   const meta = matchMeta(file, digest);
   if (meta === null) throw new Error('its object on the disk is damaged: the sha256 does not match');
-  const there = await to.head(zone, key);
-  if (there?.bytes === source.bytes && (await hashObject(to, file)) === digest) return 'present';
+  const existing = await to.head(zone, key);
+  if (existing?.bytes === source.bytes && (await hashObject(to, file)) === digest) return 'present';
   await to.put(zone, key, await from.get(zone, key), meta, undefined, source.bytes);
   if ((await hashObject(to, file)) !== digest)
     throw new Error('the copy does not match the original when read back');

@@ -95,21 +95,21 @@ const trimTags = (tags: readonly string[]): string[] => tags.map((tag) => tag.tr
 /** Absent fields keep their value; null clears. */
 export function mergeValues(before: FileValues, input: FileMetaInput): FileValues {
   return {
-    folder: input.folder === undefined ? before.folder : requireFolder(input.folder ?? ''),
+    folder: input.folder === undefined ? before.folder : validateFolder(input.folder ?? ''),
     tags: input.tags === undefined ? before.tags : [...new Set(trimTags(input.tags ?? []))],
     classifier: input.classifier === undefined ? before.classifier : input.classifier,
-    metadata: input.metadata === undefined ? before.metadata : requireMetadata(input.metadata ?? {}),
+    metadata: input.metadata === undefined ? before.metadata : validateMetadata(input.metadata ?? {}),
     visibility: input.visibility ?? before.visibility,
   };
 }
 
-export function requireFolder(given: string, status: 400 | 422 = 422, path = 'folder'): string {
+export function validateFolder(given: string, status: 400 | 422 = 422, path = 'folder'): string {
   const read = parseFolder(given);
   if ('fault' in read) throw invalid(status, [{ path, message: read.fault, code: 'folder' }]);
   return read.folder;
 }
 
-function requireMetadata(metadata: object): Record<string, unknown> {
+function validateMetadata(metadata: object): Record<string, unknown> {
   const text = JSON.stringify(metadata);
   if (text.length > metadataBytesMax || Buffer.byteLength(text) + countExponentZeros(text) > metadataBytesMax)
     throw fault(

@@ -51,7 +51,7 @@ export class UploadPermit {
     const pace = raw.complete ? null : new ClientPace(raw, abort, () => deps.inFlight.isWaitedFor(userId));
     const permit = new UploadPermit(deps, owner, raw, abort, pace);
     try {
-      await permit.#begin();
+      await permit.#reserve();
       return permit;
     } catch (error) {
       pace?.stop();
@@ -59,7 +59,7 @@ export class UploadPermit {
     }
   }
 
-  async #begin(): Promise<void> {
+  async #reserve(): Promise<void> {
     const { buffers } = this.#deps.uploads;
     const bytes = declaredBytes(this.#raw);
     if (bytes <= bufferedBytesMax) {

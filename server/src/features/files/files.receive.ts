@@ -57,8 +57,8 @@ export class Intake implements PartSink {
     if (!this.#dropping && !this.#body) this.#chunks.push(chunk);
     if (!this.#dropping && this.#size > this.#bytesMax) this.drop();
     if (this.#dropping) this.#countDropped(chunk.length);
-    else if (this.#body) this.#handOn(this.#body, chunk);
-    else if (this.#size > this.#wholeBytesMax) this.#becomeLarge();
+    else if (this.#body) this.#push(this.#body, chunk);
+    else if (this.#size > this.#wholeBytesMax) this.#startStream();
   }
 
   end(): void {
@@ -94,17 +94,17 @@ export class Intake implements PartSink {
     };
   }
 
-  #becomeLarge(): void {
+  #startStream(): void {
     this.#head = Buffer.concat(this.#chunks);
     this.#chunks = [];
     this.#hash = createHash('sha256');
     this.#body = new Readable({ highWaterMark: streamBufferBytes, read: () => this.#source.resume() });
     this.#body.on('error', () => undefined);
-    this.#handOn(this.#body, this.#head);
+    this.#push(this.#body, this.#head);
     this.#onLarge(this.#body, this.#head);
   }
 
-  #handOn(body: Readable, chunk: Buffer): void {
+  #push(body: Readable, chunk: Buffer): void {
     this.#hash?.update(chunk);
     if (!body.push(chunk)) this.#source.pause();
   }

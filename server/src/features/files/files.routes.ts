@@ -6,7 +6,7 @@ import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { parseTypeFilter } from '../../kernel/media/media-type.ts';
 import { bodyValidator } from '../../platform/validation.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
-import { parseTagFilter, requireFolder } from './files.meta.ts';
+import { parseTagFilter, validateFolder } from './files.meta.ts';
 import { buildFileUrl } from './files.objects.ts';
 import { serveObject } from './files.serve.ts';
 import {
@@ -122,7 +122,7 @@ export const fileRoutes = [
       const { folder, tags, classifier, mime_type, visibility, space_id } = query;
       const filter = {
         space: visibleSpace(actor, space_id),
-        folder: folder === undefined ? undefined : requireFolder(folder, 400),
+        folder: folder === undefined ? undefined : validateFolder(folder, 400),
         tags: tags?.flatMap(parseTagFilter),
         classifier,
         mimeType: mime_type === undefined ? undefined : parseTypeFilter(mime_type),
@@ -158,7 +158,7 @@ export const fileRoutes = [
       errors: ['NOT_FOUND'],
     },
     async ({ deps, actor, user, query }) => {
-      const prefix = requireFolder(query.prefix ?? '', 400, 'prefix');
+      const prefix = validateFolder(query.prefix ?? '', 400, 'prefix');
       return listFolder(deps, actor, user.id, prefix, visibleSpace(actor, query.space_id), query);
     },
   ),

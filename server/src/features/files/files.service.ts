@@ -211,11 +211,11 @@ export async function removeFile(
 ): Promise<void> {
   const statement = deleteFile(actor.projectId, userId, pinnedSpaceOf(actor), fileId, audit);
   const find = findDeletion(actor.projectId, userId, fileId, isoOf(Date.now() - clockSkewMs), audit);
-  const gone = await mayWait(deps, actor.projectId, () => deleteConfirmed(deps, statement, find));
-  if (!gone) throw fileNotFound();
+  const deleted = await mayWait(deps, actor.projectId, () => deleteConfirmed(deps, statement, find));
+  if (!deleted) throw fileNotFound();
   countFor(deps, actor, userId, { deletes: 1 });
-  if (gone.zone)
-    await removeDropped(deps, { projectId: actor.projectId, fileId, id: fileId, zone: gone.zone });
+  if (deleted.zone)
+    await removeDropped(deps, { projectId: actor.projectId, fileId, id: fileId, zone: deleted.zone });
 }
 
 /** Allowed between this machine's clock and the database's. */

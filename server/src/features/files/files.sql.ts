@@ -14,10 +14,10 @@ export interface SettledRow {
 }
 
 /** A value from the file's compression job. Only images have jobs: skip the lookup for other files. */
-const ofJob = (what: Sql): Sql => sql`case when starts_with(mime_type, 'image/') then
+const selectFromJob = (what: Sql): Sql => sql`case when starts_with(mime_type, 'image/') then
   (select ${what} from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) end`;
 
-const compression = sql`${ofJob(sql`
+const compression = sql`${selectFromJob(sql`
   jsonb_build_object('id', j.id, 'file_id', j.file_id, 'status', j.status, 'original_size', j.original_size,
     'compressed_size', j.compressed_size, 'format', j.format, 'width', j.width, 'height', j.height, 'error', j.error)`)}
   as compression`;
@@ -51,7 +51,7 @@ const viewJson = sql`('{"id":"' || id || '","user_id":"' || user_id
   || ',"mimeType":' || to_json(mime_type) || ',"storageKey":' || to_json(storage_key)
   || ',"sha256":"' || encode(sha256, 'hex') || '","folder":' || to_json(folder) || ',"tags":' || to_json(tags)
   || ',"classifier":' || coalesce(to_json(classifier)::text, 'null') || ',"metadata":' || metadata::text
-  || ',"visibility":"' || visibility || '","compression":' || coalesce(${ofJob(jobJson)}, 'null')
+  || ',"visibility":"' || visibility || '","compression":' || coalesce(${selectFromJob(jobJson)}, 'null')
   || ',"created_at":"' || ${isoTime(sql`created_at`)} || '","updated_at":"' || ${isoTime(sql`updated_at`)} || '"}')`;
 
 /** A page of a list, and the position of its last file. */
@@ -84,7 +84,7 @@ export const listUnshown = (after: string, rowsMax: number): Sql => sql`
 
 /** Locks a file to move it, if its visibility is still `to` and its object is in the other zone. */
 export const lockMisplaced = (projectId: string, fileId: string, to: Zone): Sql => sql`
-  select ${ofJob(sql`j.status`)} = 'done' as compressed from files
+  select ${selectFromJob(sql`j.status`)} = 'done' as compressed from files
   where id = ${fileId} and project_id = ${projectId} and visibility = ${to} and zone <> ${to} for no key update`;
 
 /** Locks a file if its object is in this zone. */
@@ -224,7 +224,7 @@ export const listFiles = (
   from (
     select *, row_number() over earlier <= ${page.limit}::int
       and coalesce(sum(pg_column_size(metadata) + pg_column_size(tags)) over earlier, 0) < ${pageBytesMax} as shown
-    from (${foundFiles(projectId, userId, filter, after, page)}) found
+    from (${selectFiles(projectId, userId, filter, after, page)}) found
     window earlier as (rows between unbounded preceding and 1 preceding)) files`;
 
 /** For metadata and tags, as stored: the other fields are short. */
@@ -242,7 +242,7 @@ export const isSearch = (filter: FileFilter): boolean =>
  * there have the same owner. With it inside, PostgreSQL may scan all of the owner's files: it assumes that user and
  * project are independent, and so underestimates how many files a user has.
  */
-function foundFiles(
+function selectFiles(
   projectId: string,
   userId: string,
   filter: FileFilter,
@@ -272,18 +272,18 @@ function buildConditions({ space, folder, tags, classifier, mimeType, visibility
   const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${toFolderKey(folder)}`;
   const tagged = tags?.length ? sql` and tags @> ${tags}::text[] and tags <> '{}'` : noSql;
   const classified = classifier === undefined ? noSql : sql` and classifier = ${classifier}`;
-  const typed = mimeType === undefined ? noSql : ofType(mimeType);
-  return sql`${inSpace(space)}${inFolder}${tagged}${classified}${typed}${visibleAs(visibility)}`;
+  const typed = mimeType === undefined ? noSql : hasType(mimeType);
+  return sql`${inSpace(space)}${inFolder}${tagged}${classified}${typed}${hasVisibility(visibility)}`;
 }
 
 /** Literals, not parameters: PostgreSQL uses the partial index on public files only if it sees the value. */
-function visibleAs(visibility: string | undefined): Sql {
+function hasVisibility(visibility: string | undefined): Sql {
   if (visibility === 'public') return sql` and visibility = 'public'`;
   return visibility === 'private' ? sql` and visibility = 'private'` : noSql;
 }
 
 /** A family such as `image/*` is an index range: from `image/` up to, but not including, `image0`. */
-function ofType(mimeType: string): Sql {
+function hasType(mimeType: string): Sql {
   if (!mimeType.endsWith('/*')) return sql` and mime_type = ${mimeType}`;
   const family = mimeType.slice(0, -2);
   return sql` and mime_type >= ${`${family}/`} and mime_type < ${`${family}0`}`;

@@ -157,7 +157,7 @@ async function receiveAndStore<Input extends UploadInput>(
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
   await call.recheckCredential();
-  const object = await place(attempt, arrived, file, facts, values);
+  const object = await storeInZone(attempt, arrived, file, facts, values);
   const row = buildRow(actor, user, input, values, facts, file, object);
   attempt.committing = true;
   const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
@@ -314,7 +314,7 @@ async function write(
 }
 
 /** Stores a small file, or copies a streamed one to the zone that matches its visibility. */
-async function place(
+async function storeInZone(
   attempt: Attempt,
   arrived: HeldObject | null,
   file: ReceivedFile,

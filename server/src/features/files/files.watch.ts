@@ -70,7 +70,7 @@ export class ClientPace implements Sender {
     if (this.#startedAt !== null) {
       if (performance.now() - this.#startedAt < paceCheckMs) return;
       if (!this.#raw.complete && !this.#wasPaused)
-        this.#judge(paceBytesMin(this.#othersWait() ? 1 : occupancy));
+        this.#abortIfSlow(paceBytesMin(this.#othersWait() ? 1 : occupancy));
       this.#paceBefore = this.pace ?? Number.POSITIVE_INFINITY;
     }
     this.#startedAt = performance.now();
@@ -78,7 +78,7 @@ export class ClientPace implements Sender {
     this.#wasPaused = this.#raw.isPaused();
   }
 
-  #judge(bytesMin: number): void {
+  #abortIfSlow(bytesMin: number): void {
     if (this.#bytes < bytesMin)
       this.#abort.abort(this.#bytes < bytesMinWhenIdle ? tooSlow() : tooSlowNow(bytesMin));
   }
