@@ -128,7 +128,7 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
   },
   STORAGE_LIMIT_EXCEEDED: {
     plan: [
-      "The file does not fit into what is left of the user's plan: delete something or raise its storageLimit",
+      "Not enough storage left in the user's plan: delete something or raise its storageLimit",
       { limit: 'storageLimit' },
     ],
   },
@@ -166,7 +166,7 @@ const saidElsewhere: Readonly<Record<number, Readonly<Record<string, Said>>>> = 
   },
   412: {
     version: [
-      'The file is not the one that If-Match names: begin anew',
+      'The file has changed and does not match If-Match: start the download again',
       { issues: [{ path: 'if-match', message: 'must name "3xk9-sg-1qfl6ezvgw"', code: 'etag' }] },
     ],
   },
@@ -178,8 +178,8 @@ const saidElsewhere: Readonly<Record<number, Readonly<Record<string, Said>>>> = 
   },
   416: {
     range: [
-      'The range lies outside the file, which has 4096 bytes',
-      { issues: [{ path: 'range', message: 'must lie within 4096 bytes', code: 'range' }] },
+      'The range is outside the file, which has 4096 bytes',
+      { issues: [{ path: 'range', message: 'must be within 4096 bytes', code: 'range' }] },
     ],
   },
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Subject } from '../../contract/subject.ts';
 import type { FilePart } from '../../platform/forms/form-reader.ts';
-import { factsOf, refusedTypeOf } from './files.checks.ts';
+import { findRefusedType, gatherFacts } from './files.checks.ts';
 
 const hex = (digits: string, paddingBytes = 0) =>
   Buffer.concat([Buffer.from(digits.replaceAll(' ', ''), 'hex'), Buffer.alloc(paddingBytes)]);
@@ -11,7 +11,7 @@ const program = hex('4d5a9000 03000000 04000000 ffff0000', 44);
 program[0x3c] = 0x40;
 const executable = Buffer.concat([program.subarray(0, 0x40), Buffer.from('PE\0\0'), hex('6486', 200)]);
 const wav = Buffer.concat([Buffer.from('RIFF$\0\0\0WAVEfmt '), hex('10000000 0100', 30)]);
-const ebmlOf = (documentType: string) =>
+const buildEbml = (documentType: string) =>
   Buffer.concat([
     hex('1a45dfa3'),
     Buffer.from([0x80 | (documentType.length + 3), 0x42, 0x82, 0x80 | documentType.length]),
@@ -19,8 +19,8 @@ const ebmlOf = (documentType: string) =>
     Buffer.alloc(40),
   ]);
 
-/** One stored entry, larger than what is looked at. */
-function zipOf(entryName: string): Buffer {
+/** One stored entry, larger than the bytes that detection reads. */
+function buildZip(entryName: string): Buffer {
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
   header.writeUInt16LE(20, 4);
@@ -29,12 +29,12 @@ function zipOf(entryName: string): Buffer {
   header.writeUInt16LE(entryName.length, 26);
   return Buffer.concat([header, Buffer.from(entryName), Buffer.alloc(9000)]);
 }
-const zip = zipOf('media/image1.png');
+const zip = buildZip('media/image1.png');
 
 async function refused(declared: string, bytes: Buffer | string, allowedMimes = [declared]) {
   const user = { plan: { allowedMimes } } as unknown as Subject;
   const part = { filename: 'f', contentType: declared } as FilePart;
-  return refusedTypeOf(user, [], await factsOf(user, [], part, Buffer.from(bytes)))?.type ?? null;
+  return findRefusedType(user, [], await gatherFacts(user, [], part, Buffer.from(bytes)))?.type ?? null;
 }
 
 describe('a plan that allows just the declared type takes', () => {
@@ -53,7 +53,7 @@ describe('a plan that allows just the declared type takes', () => {
     ['application/epub+zip', zip],
     ['application/java-archive', zip],
     ['application/vnd.android.package-archive', zip],
-    ['application/vnd.android.package-archive', zipOf('META-INF/MANIFEST.MF')],
+    ['application/vnd.android.package-archive', buildZip('META-INF/MANIFEST.MF')],
     ['application/x-zip-compressed', zip],
     ['application/xml', '<?xml version="1.0"?>\n<p>x</p>'],
     ['text/xml', '<?xml version="1.0"?>\n<p>x</p>'],
@@ -71,9 +71,9 @@ describe('a plan that allows just the declared type takes', () => {
     ['text/rtf', '{\\rtf1\\ansi hello}'],
     ['application/x-rar-compressed', hex('526172211a0700', 20)],
     ['application/vnd.rar', hex('526172211a070100', 20)],
-    ['video/x-matroska', ebmlOf('matroska')],
-    ['video/x-matroska', ebmlOf('webm')],
-    ['audio/webm', ebmlOf('webm')],
+    ['video/x-matroska', buildEbml('matroska')],
+    ['video/x-matroska', buildEbml('webm')],
+    ['audio/webm', buildEbml('webm')],
     ['audio/mp4', Buffer.concat([hex('00000018'), Buffer.from('ftypisom'), Buffer.alloc(20)])],
     ['application/msword', hex('d0cf11e0a1b11ae1', 504)],
   ])('%s', async (declared, bytes) => {

@@ -1,4 +1,4 @@
-// What an upload must fulfil, and what it is told when it does not.
+// The rules for an upload (name, type, size, digests) and the error for each one it breaks.
 import type { StoreOutcome } from '../../contract/file.ts';
 import { spaceNotFound, tooMany, userNotFound } from '../../contract/refusals.ts';
 import { type PlanFacts, type Subject, usualMax } from '../../contract/subject.ts';
@@ -13,48 +13,48 @@ import type { ReceivedFile } from './files.receive.ts';
 
 export interface FileFacts {
   readonly name: string;
-  /** The type that the client says it is. */
+  /** As the client sent it. */
   readonly declared: string;
-  /** The type that its first bytes prove, where they prove one and the plan cares. */
+  /** Detected from the first bytes; null if they are ambiguous or every type is allowed. */
   readonly detected: string | null;
 }
 
-export async function factsOf(
+export async function gatherFacts(
   user: Subject,
   types: readonly string[],
   part: FilePart,
   head: Buffer,
 ): Promise<FileFacts> {
-  const matters = plansTypes(user).length + types.length > 0;
+  const matters = planTypes(user).length + types.length > 0;
   return {
-    name: nameOf(part.filename),
+    name: parseFileName(part.filename),
     declared: parseMediaType(part.contentType),
     detected: matters ? await detectMediaType(head.subarray(0, sniffedBytes)) : null,
   };
 }
 
-const plansTypes = ({ plan }: Subject): readonly string[] => plan?.allowedMimes ?? [];
+const planTypes = ({ plan }: Subject): readonly string[] => plan?.allowedMimes ?? [];
 
 interface Refused {
   readonly type: string;
-  /** The list that it is not on. */
+  /** The list it is missing from. */
   readonly allowed: readonly string[];
 }
 
-/** The type that does not belong here, or that the plan does not allow: the declared one, or what the bytes prove. */
-export function refusedTypeOf(user: Subject, types: readonly string[], facts: FileFacts): Refused | null {
+/** The declared or detected type, whichever the plan or this kind of upload does not allow. */
+export function findRefusedType(user: Subject, types: readonly string[], facts: FileFacts): Refused | null {
   const { declared, detected } = facts;
-  const allowed = plansTypes(user);
+  const allowed = planTypes(user);
   if (!isAllowedType(declared, allowed)) return { type: declared, allowed };
-  // A proof that agrees with the declared type, under another name or less precisely, is not a second type.
+  // A detected type that is only an alias of the declared one, or less precise, does not contradict it.
   if (detected !== null && !isAllowedType(detected, allowed) && mediaTypesConflict(declared, detected))
     return { type: detected, allowed };
-  // What only claims to belong here is found out by whoever works on it.
+  // The bytes are not checked against `types`: the worker that decodes them reports a false claim.
   return isAllowedType(declared, types) ? null : { type: declared, allowed: types };
 }
 
 export function refuseType(user: Subject, types: readonly string[], facts: FileFacts): void {
-  const refused = refusedTypeOf(user, types, facts);
+  const refused = findRefusedType(user, types, facts);
   if (refused === null) return;
   const { declared, detected } = facts;
   const { type, allowed } = refused;
@@ -65,7 +65,7 @@ export function refuseType(user: Subject, types: readonly string[], facts: FileF
   throw new PakhusError('MIME_NOT_ALLOWED', message, { details: { declared, detected, allowed } });
 }
 
-/** The plan's size before the room that is left. */
+/** Checks the file size limit first: it applies however much room is left. */
 export function refuseSize(arrived: number, announced: number, bytesMax: number, room: Room): void {
   const size = Math.max(arrived, announced);
   if (size > bytesMax) {
@@ -73,12 +73,12 @@ export function refuseSize(arrived: number, announced: number, bytesMax: number,
       details: { bytes_max: bytesMax },
     });
   }
-  if (size > room.user) throw refusalOf('user limit');
-  if (size > room.space) throw refusalOf('space limit');
+  if (size > room.user) throw toRefusal('user limit');
+  if (size > room.space) throw toRefusal('space limit');
 }
 
-/** What still fits, as far as the moment of authentication knew; the commit decides. */
-export const roomOf = ({ plan, usedBytes }: Subject): Room => ({
+/** The room left at authentication. Only an early check: the commit decides. */
+export const toRoom = ({ plan, usedBytes }: Subject): Room => ({
   user: roomLeft(plan?.storageLimit ?? null, usedBytes),
   space: Number.POSITIVE_INFINITY,
 });
@@ -88,10 +88,10 @@ export const roomLeft = (limit: number | null, usedBytes: number): number =>
 
 const nameLengthMax = 255;
 
-/** They show a name in another order than it has: `photo\u202Egpj.exe` looks like `photoexe.jpg`. */
+/** Bidirectional controls disguise a name: `photo\u202Egpj.exe` is displayed as `photoexe.jpg`. */
 const reordering = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-function nameOf(filename: string | undefined): string {
+function parseFileName(filename: string | undefined): string {
   const name = (filename ?? '').trim() || 'file';
   if (name.length > nameLengthMax || /\p{Cc}/u.test(name) || !isStorableText(name)) {
     const message = `must have at most ${nameLengthMax} characters and no control characters`;
@@ -100,13 +100,13 @@ function nameOf(filename: string | undefined): string {
   const [reorders] = reordering.exec(name) ?? [];
   if (reorders !== undefined) {
     const codePoint = `U+${reorders.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
-    const message = `must have no bidirectional control characters, but has ${codePoint}: remove it`;
+    const message = `must not contain bidirectional control characters: remove ${codePoint}`;
     throw invalid(422, [{ path: 'filename', message, code: 'name' }]);
   }
   return name;
 }
 
-/** Digests that the client sent must fit: of the file (sha256), or of the file or the whole body (Content-Digest). */
+/** `sha256` must match the file; Content-Digest must match the file or the whole body. */
 export function verifyDigests(
   file: ReceivedFile,
   sha256: string | undefined,
@@ -125,12 +125,12 @@ const digestFault = (path: string, file: ReceivedFile) =>
   invalid(422, [
     {
       path,
-      message: `does not fit what arrived, whose sha256 is ${file.sha256.toString('hex')}`,
+      message: `does not match the received file, whose sha256 is ${file.sha256.toString('hex')}`,
       code: 'digest',
     },
   ]);
 
-export function refusalOf(
+export function toRefusal(
   outcome: Exclude<StoreOutcome, 'stored'>,
   plan: Pick<PlanFacts, 'maxFiles'> | null = null,
 ): PakhusError {
@@ -150,7 +150,7 @@ export function refusalOf(
     case 'file count':
       return tooMany('files', 'maxFiles', plan?.maxFiles ?? usualMax.files);
     case 'object lost':
-      return outage('storage', 'The upload took too long to be kept: send it again');
+      return outage('storage', 'The upload took too long and was discarded: send it again');
     case 'not confirmed':
       return outage('database', 'The database did not answer. The file was not stored: send it again');
   }
@@ -159,7 +159,7 @@ export function refusalOf(
 const overLimit = (whose: string, limit: string) =>
   new PakhusError(
     'STORAGE_LIMIT_EXCEEDED',
-    `The file does not fit into what is left of ${whose}: delete something or raise its ${limit}`,
+    `Not enough storage left in ${whose}: delete something or raise its ${limit}`,
     {
       details: { limit },
     },

@@ -1,7 +1,6 @@
-// The commit of an upload: the file's row, the bytes charged, and its object marked as stored.
-//
-// Uploads that end together share one transaction, and with it the wait for the database's disk. None of them
-// waits for somebody else's lock there: whose user is locked is passed over, and waits in a transaction of its own.
+// Commits an upload: inserts the file's row, charges its bytes and marks its object as stored.
+// Uploads that finish together share one transaction, and so one disk flush. The batch never waits for a lock: a file
+// whose user is locked is passed over and committed in a separate transaction.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AuditStamp } from '../../contract/audit.ts';
@@ -16,7 +15,7 @@ import { mayWait } from '../../platform/db/project-work.ts';
 import { fenceUploads } from '../objects/objects.service.ts';
 import { findOutcomes, type SettledRow, storeFile, storeFiles } from './files.sql.ts';
 
-/** In a transaction of its own, or in the caller's. */
+/** Runs in the caller's transaction, if `db` is one. */
 export async function commitFile(db: Queryable, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
   const [result] = await db.query<CommitResult>(storeFile(file, audit));
   return result as CommitResult;
@@ -69,7 +68,7 @@ async function storeAlone(deps: CommitDeps, commit: Commit): Promise<CommitResul
   }
 }
 
-/** No results where the database refused the batch, of which nothing is stored then: one may have spoilt it for all. */
+/** Returns no results if the database rejects the batch: nothing is stored, and one bad file may be the cause. */
 async function storeAll(
   deps: CommitDeps,
   commits: readonly Commit[],
@@ -81,18 +80,18 @@ async function storeAll(
     if (!isRefusal(error)) throw error;
     deps.log.warn(
       { err: error, files: commits.length },
-      'files were not stored together: each is tried alone',
+      'batch commit of files rejected, committing each separately',
     );
     return [];
   }
 }
 
 const settleMsMax = 3_000;
-const settleAgainMs = 100;
+const settleRetryMs = 100;
 
 /**
- * The database did not say what became of these files. Each either has its row, or is kept from ever getting one: a
- * commit that is stuck finds its object claimed when it goes on. What is locked by such a commit stays unknown.
+ * Finds out whether a commit without an answer succeeded. A file without a row is fenced, so that a commit which is still
+ * stuck fails when it resumes. If that commit holds the object's lock, the outcome stays unknown.
  */
 function settleAll(deps: CommitDeps, commits: readonly Commit[], error: unknown): Promise<CommitResult>[] {
   const settled = settle(
@@ -108,21 +107,21 @@ function settleAll(deps: CommitDeps, commits: readonly Commit[], error: unknown)
 
 async function settle(deps: CommitDeps, files: readonly NewFile[]): Promise<Map<string, CommitResult>> {
   const results = new Map<string, CommitResult>();
-  const giveUpAt = Date.now() + settleMsMax;
-  const ask = async () => {
-    let open = files;
-    for (; open.length > 0 && Date.now() < giveUpAt; await delay(settleAgainMs)) {
-      const rows = await findSettled(deps, open).catch(() => []);
+  const deadline = Date.now() + settleMsMax;
+  const poll = async () => {
+    let pending = files;
+    for (; pending.length > 0 && Date.now() < deadline; await delay(settleRetryMs)) {
+      const rows = await findSettled(deps, pending).catch(() => []);
       for (const { id, outcome, stored_at } of rows)
         if (outcome !== 'unknown') results.set(id, { outcome, stored_at: stored_at ?? '' });
-      open = open.filter(({ id }) => !results.has(id));
+      pending = pending.filter(({ id }) => !results.has(id));
     }
   };
-  await withTimeout(settleMsMax, ask());
+  await withTimeout(settleMsMax, poll());
   return results;
 }
 
-/** Fences first: once a commit has lost its object, its outcome cannot change any more. */
+/** Fences before it reads: a commit that has lost its object can no longer change the outcome. */
 async function findSettled(deps: CommitDeps, files: readonly NewFile[]): Promise<SettledRow[]> {
   await fenceUploads(deps, files.map(toRef));
   return deps.db.query<SettledRow>(findOutcomes(files));
@@ -135,8 +134,8 @@ const toRef = ({ project_id, id, zone }: NewFile): ObjectRef => ({
   zone,
 });
 
-/** Says of a commit whose outcome is unknown which file to look for. */
-export const namingFile = <Result>({ id }: NewFile, commit: Promise<Result>): Promise<Result> =>
+/** Adds the file's id to an unknown-outcome error, so that the caller can look the file up. */
+export const withFileId = <Result>({ id }: NewFile, commit: Promise<Result>): Promise<Result> =>
   commit.catch((error: unknown) => {
     throw isOutcomeUnknown(error) ? outcomeUnknown(error.cause, { file_id: id }) : error;
   });

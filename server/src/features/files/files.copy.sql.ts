@@ -2,7 +2,7 @@
 import { type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 
-/** A file with all that its object may be: the original, or the result of its compression. */
+/** A file and both digests its object may have: the original's and that of the compressed image. */
 export interface CopyRow {
   readonly project_id: string;
   readonly id: string;
@@ -12,12 +12,12 @@ export interface CopyRow {
   readonly zone: Zone;
   /** Hex. */
   readonly sha256: string;
-  /** Of a compressed image, as soon as the original may have been replaced. */
+  /** Set as soon as compression may have replaced the original. */
   readonly result_sha256: string | null;
   readonly result_format: string | null;
 }
 
-/** In the order of the primary key, after the given file. */
+/** In primary key order, starting after the given file. */
 export const listToCopy = (after: Pick<CopyRow, 'project_id' | 'id'>, rowsMax: number): Sql => sql`
   select f.project_id, f.id, f.name, f.mime_type, f.storage_key, f.zone, encode(f.sha256, 'hex') as sha256,
     encode(j.result_sha256, 'hex') as result_sha256, j.format as result_format

@@ -1,17 +1,17 @@
-// Copies the object of every file to another store and reads each copy back. A copy that is there already and right is
-// left alone, so that a run which was cut short is simply started again.
+// Copies the object of every file to another store and reads each copy back. Correct copies are skipped, so an
+// interrupted run can simply be started again.
 import { createHash } from 'node:crypto';
 import { reasonOf } from '../../kernel/error.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { ObjectMeta, ObjectStore } from '../../platform/objects/object-store.ts';
 import { type CopyRow, findCopied, listToCopy } from './files.copy.sql.ts';
-import { compressedMetaOf, objectMetaOf } from './files.objects.ts';
+import { buildCompressedMeta, buildObjectMeta } from './files.objects.ts';
 
 export interface CopyReport {
   copied: number;
-  /** Was in the other store already. */
+  /** Already in the target store. */
   present: number;
-  /** The file was deleted while its object was to be copied. */
+  /** The file was deleted during the run. */
   deleted: number;
   failed: number;
 }
@@ -20,9 +20,9 @@ interface CopyOptions {
   readonly db: Database;
   readonly from: ObjectStore;
   readonly to: ObjectStore;
-  /** Told of every file whose object is not in the other store. */
+  /** Called for every file whose object could not be copied. */
   readonly onFailure: (fileId: string, reason: string) => void;
-  /** Told now and then. */
+  /** Called after every full batch. */
   readonly onProgress: (report: CopyReport) => void;
 }
 
@@ -43,11 +43,11 @@ export async function copyObjects(options: CopyOptions): Promise<CopyReport> {
   };
   for (let after: Pick<CopyRow, 'project_id' | 'id'> = { project_id: noId, id: noId }; ; ) {
     const rows = await db.query<CopyRow>(listToCopy(after, rowsAtOnce), 'background');
-    const waiting = [...rows];
-    const work = async () => {
-      for (let file = waiting.shift(); file; file = waiting.shift()) await copyOne(file);
+    const pending = [...rows];
+    const worker = async () => {
+      for (let file = pending.shift(); file; file = pending.shift()) await copyOne(file);
     };
-    await Promise.all(Array.from({ length: copiesAtOnce }, work));
+    await Promise.all(Array.from({ length: copiesAtOnce }, worker));
     after = rows.at(-1) ?? after;
     if (rows.length < rowsAtOnce) return report;
     onProgress(report);
@@ -56,44 +56,45 @@ export async function copyObjects(options: CopyOptions): Promise<CopyReport> {
 
 type Outcome = 'copied' | 'present' | 'deleted';
 
-async function copyObject(options: CopyOptions, file: CopyRow, isLastTry = false): Promise<Outcome> {
+async function copyObject(options: CopyOptions, file: CopyRow, isLastAttempt = false): Promise<Outcome> {
   try {
     return await copyOnce(options, file);
   } catch (error) {
-    // A running service may have deleted the file, moved it to the other zone, or compressed it.
+    // A running service may have deleted, moved or compressed the file meanwhile: retry with its current row.
     const [now] = await options.db.query<CopyRow>(findCopied(file), 'background');
     if (!now) {
       await options.to.delete(file.zone, file.storage_key);
       return 'deleted';
     }
-    if (isLastTry || JSON.stringify(now) === JSON.stringify(file)) throw error;
+    if (isLastAttempt || JSON.stringify(now) === JSON.stringify(file)) throw error;
     return copyObject(options, now, true);
   }
 }
 
-/** The digest is what counts: of the disk's object it must be the file's own, of the copy it must be the disk's. */
+/** Compares digests, not sizes or dates: the source must match the file's row, and the copy must match the source. */
 async function copyOnce({ from, to }: CopyOptions, file: CopyRow): Promise<Outcome> {
   const { zone, storage_key: key } = file;
   const source = await from.head(zone, key);
   if (source === null) throw new Error('its object is not on the disk');
-  const digest = await digestIn(from, file);
-  const meta = metaOf(file, digest);
-  if (meta === null) throw new Error('its object on the disk is damaged: the sha256 is another');
-  const there = await to.head(zone, key);
-  if (there?.bytes === source.bytes && (await digestIn(to, file)) === digest) return 'present';
+  const digest = await hashObject(from, file);
+  const meta = matchMeta(file, digest);
+  if (meta === null) throw new Error('its object on the disk is damaged: the sha256 does not match');
+  const existing = await to.head(zone, key);
+  if (existing?.bytes === source.bytes && (await hashObject(to, file)) === digest) return 'present';
   await to.put(zone, key, await from.get(zone, key), meta, undefined, source.bytes);
-  if ((await digestIn(to, file)) !== digest) throw new Error('its copy does not read back as it was written');
+  if ((await hashObject(to, file)) !== digest)
+    throw new Error('the copy does not match the original when read back');
   return 'copied';
 }
 
-/** Null where the bytes are neither the file's nor those that its compression made of them. */
-function metaOf(file: CopyRow, digest: string): ObjectMeta | null {
-  if (digest === file.sha256) return objectMetaOf(file.name, file.mime_type);
+/** Null if the digest is neither the original's nor the compressed image's. */
+function matchMeta(file: CopyRow, digest: string): ObjectMeta | null {
+  if (digest === file.sha256) return buildObjectMeta(file.name, file.mime_type);
   if (digest !== file.result_sha256 || file.result_format === null) return null;
-  return compressedMetaOf(file.name, file.result_format);
+  return buildCompressedMeta(file.name, file.result_format);
 }
 
-async function digestIn(store: ObjectStore, { zone, storage_key: key }: CopyRow): Promise<string> {
+async function hashObject(store: ObjectStore, { zone, storage_key: key }: CopyRow): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of await store.get(zone, key)) hash.update(chunk as Buffer);
   return hash.digest('hex');

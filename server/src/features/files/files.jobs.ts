@@ -1,4 +1,4 @@
-// The periodic mover: files whose object is in the wrong zone.
+// The periodic job that moves objects which are in the wrong zone.
 import { periodic } from '../../contract/job.ts';
 import { reap } from '../objects/objects.reaper.ts';
 import { moveMisplaced } from './files.move.ts';
@@ -11,6 +11,6 @@ export const mover = periodic({
   async run(deps, signal) {
     if (deps.objects.separatesPublic) await reap(deps, signal, 'exposed');
     const moved = await moveMisplaced(deps, signal);
-    if (moved > 0) deps.log.info({ moved }, 'moved files to the zone of their visibility');
+    if (moved > 0) deps.log.info({ moved }, 'moved files to the zone that matches their visibility');
   },
 });

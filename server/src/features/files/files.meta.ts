@@ -1,4 +1,4 @@
-// The metadata of an upload, out of a form: one `meta` part with JSON, single fields, or both.
+// Parses the metadata of an upload form: one `meta` part with JSON, single fields, or both.
 
 import type { FileValues } from '../../contract/file.ts';
 import { type Issue, invalid } from '../../kernel/error.ts';
@@ -18,11 +18,11 @@ export const noValues: FileValues = {
 
 const metadataBytesMax = 16 * 1024;
 
-/** Whether a form's part is one of the fields, however it is spelt. */
+/** Accepts every spelling of a field, such as `space_id` and `spaceId`. */
 export const isFieldName = (part: string, names: readonly string[]): boolean =>
   part === 'meta' || names.some((name) => findSpellings(name).includes(part));
 
-/** The form's fields as one object, before validation. A field by itself wins over the same one in `meta`. */
+/** The form's fields as one object, not validated yet. A single field overrides the same one in `meta`. */
 export function gatherFields(
   form: FormFields,
   names: readonly string[],
@@ -30,7 +30,7 @@ export function gatherFields(
 ): Record<string, unknown> {
   const gathered: Record<string, unknown> = readMeta(form);
   for (const name of names) {
-    // Every spelling that is there, so that validation can tell when they say different things.
+    // Keep every spelling that was sent, so that validation can report conflicting values.
     const spellings = findSpellings(name);
     const given = spellings.filter((spelling) => form.has(spelling));
     if (given.length > 0) for (const spelling of spellings) delete gathered[spelling];
@@ -40,7 +40,7 @@ export function gatherFields(
   return gathered;
 }
 
-/** What a form may leave empty to say nothing. */
+/** Empty form fields that count as absent. */
 const mayBeEmpty: ReadonlySet<string> = new Set(['space_id', 'sha256']);
 
 function readField(name: string, values: readonly string[], isNumber: boolean): unknown {
@@ -51,7 +51,7 @@ function readField(name: string, values: readonly string[], isNumber: boolean): 
   return isNumber ? readNumber(last) : last;
 }
 
-/** A form knows only text. What is no number stays text, and validation says so. */
+/** Form values are text. Anything that is not a number stays text, so that validation reports it. */
 const readNumber = (text: string): unknown => (/^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text);
 
 function readMeta(form: FormFields): Record<string, unknown> {
@@ -73,57 +73,60 @@ function readJson(path: string, text: string): unknown {
 
 /** `["a","b"]`, `a,b`, or the field repeated. */
 const readList = (values: readonly string[]): unknown[] =>
-  values.flatMap((value) => (value.trim().startsWith('[') ? readJson('tags', value) : tagsIn(value)));
+  values.flatMap((value) => (value.trim().startsWith('[') ? readJson('tags', value) : splitTags(value)));
 
-/** Tags as a list in one text. */
-const tagsIn = (text: string): string[] => trimmed(text.split(','));
+const splitTags = (text: string): string[] => trimTags(text.split(','));
 
-/** As a filter names them; what begins like JSON and is none is a tag as well. */
-export function tagsAsked(text: string): string[] {
-  if (!text.trim().startsWith('[')) return tagsIn(text);
+/** Text that starts like a JSON array but is not one is read as plain tags: a tag may start with a bracket. */
+export function parseTagFilter(text: string): string[] {
+  if (!text.trim().startsWith('[')) return splitTags(text);
   try {
     const list: unknown = parseForeignJson(text);
-    if (Array.isArray(list) && list.every((tag) => typeof tag === 'string')) return trimmed(list);
+    if (Array.isArray(list) && list.every((tag) => typeof tag === 'string')) return trimTags(list);
   } catch {
-    // Then it is no JSON.
+    // Not JSON: plain tags.
   }
-  return tagsIn(text);
+  return splitTags(text);
 }
 
-/** As a filter looks for them. */
-const trimmed = (tags: readonly string[]): string[] => tags.map((tag) => tag.trim()).filter(Boolean);
+/** Stored tags and filters are trimmed alike, so that they match. */
+const trimTags = (tags: readonly string[]): string[] => tags.map((tag) => tag.trim()).filter(Boolean);
 
-/** The values in force after `input`: what it does not name stays, and null clears. */
-export function valuesOf(before: FileValues, input: FileMetaInput): FileValues {
+/** Absent fields keep their value; null clears. */
+export function mergeValues(before: FileValues, input: FileMetaInput): FileValues {
   return {
-    folder: input.folder === undefined ? before.folder : folderOf(input.folder ?? ''),
-    tags: input.tags === undefined ? before.tags : [...new Set(trimmed(input.tags ?? []))],
+    folder: input.folder === undefined ? before.folder : validateFolder(input.folder ?? ''),
+    tags: input.tags === undefined ? before.tags : [...new Set(trimTags(input.tags ?? []))],
     classifier: input.classifier === undefined ? before.classifier : input.classifier,
-    metadata: input.metadata === undefined ? before.metadata : metadataOf(input.metadata ?? {}),
+    metadata: input.metadata === undefined ? before.metadata : validateMetadata(input.metadata ?? {}),
     visibility: input.visibility ?? before.visibility,
   };
 }
 
-export function folderOf(given: string, status: 400 | 422 = 422, path = 'folder'): string {
+export function validateFolder(given: string, status: 400 | 422 = 422, path = 'folder'): string {
   const read = parseFolder(given);
   if ('fault' in read) throw invalid(status, [{ path, message: read.fault, code: 'folder' }]);
   return read.folder;
 }
 
-function metadataOf(metadata: object): Record<string, unknown> {
+function validateMetadata(metadata: object): Record<string, unknown> {
   const text = JSON.stringify(metadata);
-  if (text.length > metadataBytesMax || Buffer.byteLength(text) + zerosIn(text) > metadataBytesMax)
-    throw fault('metadata', 'must be at most 16 KiB of JSON, numbers written without exponent', 'maxLength');
+  if (text.length > metadataBytesMax || Buffer.byteLength(text) + countExponentZeros(text) > metadataBytesMax)
+    throw fault(
+      'metadata',
+      'must be at most 16 KiB of JSON, with numbers written out without an exponent',
+      'maxLength',
+    );
   return { ...metadata };
 }
 
 const textOrExponent = /"(?:[^"\\]|\\.)*"|e[+-](\d+)/g;
 
 /**
- * How much longer JSON is where no number has an exponent. That is how PostgreSQL writes them: a file with nothing
- * but 1e308 in its metadata would take 700 KB in every list, and a page of them 70 MB.
+ * How much longer the JSON gets without exponents. PostgreSQL writes numbers out: 16 KiB of nothing but 1e308 would grow
+ * to 700 KB in every list, and a page of such files to 70 MB.
  */
-function zerosIn(json: string): number {
+function countExponentZeros(json: string): number {
   let zeros = 0;
   for (const [, exponent = '0'] of json.matchAll(textOrExponent)) zeros += Number(exponent);
   return zeros;

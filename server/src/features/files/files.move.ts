@@ -1,5 +1,5 @@
-// Moves an object to the zone of its file's visibility: copies it, hands the copy to the file and deletes what is left in
-// the other zone. A crash at any point leaves the file with one object, and at most one other for the reaper.
+// Moves an object to the zone that matches its file's visibility: copies it, points the file at the copy and deletes the
+// old object. A crash at any point leaves the file with one object, and at most one orphan for the reaper.
 import type { Deps } from '../../contract/deps.ts';
 import type { FileRow } from '../../contract/file.ts';
 import type { HeldObject } from '../../contract/object-ref.ts';
@@ -14,7 +14,7 @@ import { listExposed, listUnshown, lockMisplaced, setZone } from './files.sql.ts
 const holdSeconds = 45;
 const batchMax = 100;
 
-/** False when another mover is at it, or the file has changed its visibility or its bytes meanwhile. */
+/** False if another mover holds the object, or if the file's visibility or bytes changed meanwhile. */
 export async function moveFile(deps: Deps, projectId: string, file: FileRow): Promise<boolean> {
   const to = file.visibility;
   const object: HeldObject = { projectId, fileId: file.id, id: file.id, zone: to, holder: newId() };
@@ -45,7 +45,7 @@ const startMove = (deps: Deps, object: HeldObject): Promise<boolean> =>
     return file !== undefined && beginMove(tx, object, holdSeconds);
   });
 
-/** The copy must be of the bytes that the file has now: it may have been compressed since. */
+/** Discards the copy if the file was compressed while it was made: the copy has the old bytes. */
 const finishMove = (deps: Deps, object: HeldObject, wasCompressed: boolean): Promise<boolean> =>
   deps.db.transaction(async (tx) => {
     const { projectId, fileId, zone } = object;
@@ -58,13 +58,13 @@ const finishMove = (deps: Deps, object: HeldObject, wasCompressed: boolean): Pro
 
 const noId = '00000000-0000-0000-0000-000000000000';
 
-/** Moves what a crash or an outage has left in the wrong zone; resolves to the number of moved files. */
+/** Moves objects that a crash or an outage left in the wrong zone. Resolves to the number of moved files. */
 export async function moveMisplaced(deps: Deps, signal: AbortSignal): Promise<number> {
   if (!deps.objects.separatesPublic) return 0;
   return (await moveEach(deps, listExposed, signal)) + (await moveEach(deps, listUnshown, signal));
 }
 
-/** Batch after batch: a file that cannot be moved now does not block those behind it. */
+/** Pages by id, so that a file which cannot be moved now does not block the files behind it. */
 async function moveEach(deps: Deps, list: typeof listUnshown, signal: AbortSignal): Promise<number> {
   let moved = 0;
   let after = noId;
@@ -72,7 +72,7 @@ async function moveEach(deps: Deps, list: typeof listUnshown, signal: AbortSigna
     const rows = await deps.db.query<FileRow & { project_id: string }>(list(after, batchMax));
     for (const row of rows) {
       if (signal.aborted) break;
-      if (await tryToMove(deps, row.project_id, row)) moved += 1;
+      if (await moveOrLog(deps, row.project_id, row)) moved += 1;
       after = row.id;
     }
     if (rows.length < batchMax) break;
@@ -80,8 +80,8 @@ async function moveEach(deps: Deps, list: typeof listUnshown, signal: AbortSigna
   return moved;
 }
 
-const tryToMove = (deps: Deps, projectId: string, file: FileRow): Promise<boolean> =>
+const moveOrLog = (deps: Deps, projectId: string, file: FileRow): Promise<boolean> =>
   moveFile(deps, projectId, file).catch((error: unknown) => {
-    deps.log.warn({ err: error, file_id: file.id }, 'a file could not be moved: retrying later');
+    deps.log.warn({ err: error, file_id: file.id }, 'failed to move a file, retrying later');
     return false;
   });

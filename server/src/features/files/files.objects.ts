@@ -1,4 +1,4 @@
-// Where a file's bytes are and how they are delivered: zones, types, names and URLs.
+// Where a file's bytes are stored and how they are delivered: zone, type, name and URL.
 import type { Deps } from '../../contract/deps.ts';
 import type { AddressedRow, DeliveredRow } from '../../contract/file.ts';
 import { isoOf } from '../../kernel/clock.ts';
@@ -10,7 +10,7 @@ import type { FileUrl } from './files.wire.ts';
 export const zoneFor = (store: ObjectStore, visibility: 'private' | 'public'): Zone =>
   store.separatesPublic ? visibility : 'private';
 
-export const objectMetaOf = (name: string, type: string): ObjectMeta => ({
+export const buildObjectMeta = (name: string, type: string): ObjectMeta => ({
   contentType: type,
   contentDisposition: contentDisposition(name, type),
 });
@@ -18,20 +18,20 @@ export const objectMetaOf = (name: string, type: string): ObjectMeta => ({
 export const isCompressed = ({ compression }: Pick<DeliveredRow, 'compression'>): boolean =>
   compression?.status === 'done';
 
-/** As what a file is delivered: after compression its bytes are of another type than was uploaded. */
-export function deliveryOf(file: DeliveredRow): ObjectMeta {
+/** Compression may have changed the type since the upload. */
+export function buildDeliveryMeta(file: DeliveredRow): ObjectMeta {
   const format = isCompressed(file) ? file.compression?.format : null;
-  return format ? compressedMetaOf(file.name, format) : objectMetaOf(file.name, file.mime_type);
+  return format ? buildCompressedMeta(file.name, format) : buildObjectMeta(file.name, file.mime_type);
 }
 
-export const compressedMetaOf = (name: string, format: string): ObjectMeta =>
-  objectMetaOf(
+export const buildCompressedMeta = (name: string, format: string): ObjectMeta =>
+  buildObjectMeta(
     `${name.replace(/\.[A-Za-z0-9]{1,5}$/, '')}.${format === 'jpeg' ? 'jpg' : format}`,
     `image/${format}`,
   );
 
-/** Permanent for a public file that has reached its public address; signed for every other. */
-export function urlOf(deps: Deps, origin: string, file: AddressedRow): FileUrl {
+/** Permanent for a public file whose object is in the public zone, signed for every other file. */
+export function buildFileUrl(deps: Deps, origin: string, file: AddressedRow): FileUrl {
   const { R2_PUBLIC_URL, SIGNED_URL_EXPIRY_SECONDS } = deps.settings;
   if (
     file.visibility === 'public' &&
@@ -40,13 +40,13 @@ export function urlOf(deps: Deps, origin: string, file: AddressedRow): FileUrl {
   ) {
     return { url: `${R2_PUBLIC_URL}/${file.storage_key}`, url_expires_at: null };
   }
-  const { contentType, contentDisposition } = deliveryOf(file);
+  const { contentType, contentDisposition } = buildDeliveryMeta(file);
   const url = deps.objects.downloadUrl(file.zone, file.storage_key, {
     contentType,
     contentDisposition,
     origin,
     expiresInSeconds: SIGNED_URL_EXPIRY_SECONDS,
   });
-  // The URL counts whole seconds from now.
+  // A signed URL expires at a whole second.
   return { url, url_expires_at: isoOf((Math.floor(deps.clock() / 1000) + SIGNED_URL_EXPIRY_SECONDS) * 1000) };
 }

@@ -1,5 +1,5 @@
-// Takes in the bytes of one file part: counts them, hashes them, and keeps a small file in memory whole. A
-// larger one is handed on as a stream once it has proved to be larger. Refused bytes are read and dropped.
+// Receives the bytes of one file part: counts and hashes them. A small file is kept in memory, a larger one is passed on
+// as a stream. Bytes of a refused file are read and dropped.
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { joined } from '../../kernel/bytes.ts';
@@ -7,19 +7,19 @@ import { sha256 } from '../../kernel/crypto/secret.ts';
 import type { PartSink } from '../../kernel/form/form-parser.ts';
 import { droppedBytesMax, type FormSource } from '../../platform/forms/form-reader.ts';
 
-/** Up to this size a file waits in memory until the whole form is known and nothing can be refused any more. */
+/** Up to this size a file stays in memory until the whole form has been validated. */
 export const wholeBytesMax = 256 * 1024;
 const streamBufferBytes = 256 * 1024;
 
 export interface ReceivedFile {
   readonly size: number;
-  /** Of no use where bytes were dropped. */
+  /** Meaningless if bytes were dropped. */
   readonly sha256: Buffer;
-  /** The file's first bytes, at least as many as detection needs. */
+  /** The first bytes, enough to detect the type. */
   readonly head: Buffer;
-  /** All of it, where it was small. */
+  /** The whole file, if it is small. */
   readonly whole: Buffer | null;
-  /** It is refused, and there is more of it than is worth reading. */
+  /** The file is refused, and the rest of it is too long to read and drop. */
   readonly cutShort: boolean;
 }
 
@@ -29,16 +29,16 @@ export class Intake implements PartSink {
   readonly #wholeBytesMax: number;
   readonly #onLarge: (body: Readable, head: Buffer) => void;
   #size = 0;
-  /** Of a file that is small so far. */
+  /** The file so far, while it is small. */
   #chunks: Buffer[] = [];
   #head = Buffer.alloc(0);
-  /** Of a large file; a small one is hashed in one go, at half the cost. */
+  /** Only for a large file: hashing a small one in one call costs half as much. */
   #hash: Hash | null = null;
   #body: Readable | null = null;
   #dropping = false;
   #droppedBytes = 0;
 
-  /** Above `wholeMax` bytes, `onLarge` gets the stream of everything, from the first byte on. */
+  /** Above `wholeMax` bytes, `onLarge` gets a stream of the file from its first byte. */
   constructor(
     source: FormSource,
     bytesMax: number,
@@ -53,27 +53,27 @@ export class Intake implements PartSink {
 
   write(chunk: Buffer): void {
     this.#size += chunk.length;
-    // Also the chunk that is too much: a file's type is judged before its size.
+    // Keep the chunk that exceeds the limit as well: the type is checked before the size, and needs the first bytes.
     if (!this.#dropping && !this.#body) this.#chunks.push(chunk);
     if (!this.#dropping && this.#size > this.#bytesMax) this.drop();
     if (this.#dropping) this.#countDropped(chunk.length);
-    else if (this.#body) this.#handOn(this.#body, chunk);
-    else if (this.#size > this.#wholeBytesMax) this.#becomeLarge();
+    else if (this.#body) this.#push(this.#body, chunk);
+    else if (this.#size > this.#wholeBytesMax) this.#startStream();
   }
 
   end(): void {
     this.#body?.push(null);
-    // A stream that has ended asks for nothing more, and so would never let go of what it held back.
+    // An ended stream reads no more, so it would never resume a source that it paused.
     this.#source.resume();
   }
 
-  /** Less may come than was allowed at first. */
+  /** For limits that are known only after the first bytes. */
   lowerLimit(bytesMax: number): void {
     this.#bytesMax = Math.min(this.#bytesMax, bytesMax);
     if (this.#size > this.#bytesMax) this.drop();
   }
 
-  /** From now on bytes are dropped. */
+  /** Reads and drops the rest. */
   drop(): void {
     if (!this.#dropping && !this.#body) this.#head = Buffer.concat(this.#chunks);
     this.#dropping = true;
@@ -82,7 +82,7 @@ export class Intake implements PartSink {
     this.#source.resume();
   }
 
-  /** Once the form has been read. */
+  /** Call once the form has been read. */
   received(): ReceivedFile {
     const whole = this.#body || this.#dropping ? null : joined(this.#chunks);
     return {
@@ -94,17 +94,17 @@ export class Intake implements PartSink {
     };
   }
 
-  #becomeLarge(): void {
+  #startStream(): void {
     this.#head = Buffer.concat(this.#chunks);
     this.#chunks = [];
     this.#hash = createHash('sha256');
     this.#body = new Readable({ highWaterMark: streamBufferBytes, read: () => this.#source.resume() });
     this.#body.on('error', () => undefined);
-    this.#handOn(this.#body, this.#head);
+    this.#push(this.#body, this.#head);
     this.#onLarge(this.#body, this.#head);
   }
 
-  #handOn(body: Readable, chunk: Buffer): void {
+  #push(body: Readable, chunk: Buffer): void {
     this.#hash?.update(chunk);
     if (!body.push(chunk)) this.#source.pause();
   }

@@ -1,4 +1,4 @@
-// Files over HTTP.
+// The HTTP routes for files.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
@@ -6,8 +6,8 @@ import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { parseTypeFilter } from '../../kernel/media/media-type.ts';
 import { bodyValidator } from '../../platform/validation.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
-import { folderOf, tagsAsked } from './files.meta.ts';
-import { urlOf } from './files.objects.ts';
+import { parseTagFilter, validateFolder } from './files.meta.ts';
+import { buildFileUrl } from './files.objects.ts';
 import { serveObject } from './files.serve.ts';
 import {
   changeFile,
@@ -101,7 +101,7 @@ export const fileRoutes = [
     },
     async ({ deps, actor, user, call, audit }) => {
       const file = await uploadFile(deps, actor, user, plainUpload, call, audit);
-      return { file: viewDetail(file, urlOf(deps, call.origin, file)) };
+      return { file: viewDetail(file, buildFileUrl(deps, call.origin, file)) };
     },
   ),
   route(
@@ -122,8 +122,8 @@ export const fileRoutes = [
       const { folder, tags, classifier, mime_type, visibility, space_id } = query;
       const filter = {
         space: visibleSpace(actor, space_id),
-        folder: folder === undefined ? undefined : folderOf(folder, 400),
-        tags: tags?.flatMap(tagsAsked),
+        folder: folder === undefined ? undefined : validateFolder(folder, 400),
+        tags: tags?.flatMap(parseTagFilter),
         classifier,
         mimeType: mime_type === undefined ? undefined : parseTypeFilter(mime_type),
         visibility,
@@ -158,7 +158,7 @@ export const fileRoutes = [
       errors: ['NOT_FOUND'],
     },
     async ({ deps, actor, user, query }) => {
-      const prefix = folderOf(query.prefix ?? '', 400, 'prefix');
+      const prefix = validateFolder(query.prefix ?? '', 400, 'prefix');
       return listFolder(deps, actor, user.id, prefix, visibleSpace(actor, query.space_id), query);
     },
   ),
@@ -179,9 +179,9 @@ export const fileRoutes = [
       const file = await readFile(deps, actor, user.id, fileId);
       deps.auditQueue.add(audit, { resourceType: 'file', resourceId: fileId, userId: user.id });
       call.countDownload();
-      const { url, url_expires_at } = urlOf(deps, call.origin, file);
+      const { url, url_expires_at } = buildFileUrl(deps, call.origin, file);
       const expiry = url_expires_at === null ? 'null' : `"${url_expires_at}"`;
-      // Looking through the URL for what JSON escapes would cost as much as signing it: there is nothing in one.
+      // Not JSON-escaped: a URL has nothing to escape, and scanning it costs as much as signing it.
       return new Serialized(`{"file":${file.view.slice(0, -1)},"url":"${url}","url_expires_at":${expiry}}}`);
     },
   ),

@@ -1,5 +1,5 @@
-// Serves the objects of the disk store to whoever holds a signed URL: conditional and partial requests, and
-// nothing that a browser could run.
+// Serves the objects of the disk store by signed URL, with conditional and range requests. Headers keep browsers from
+// running any of it.
 
 import { Readable } from 'node:stream';
 import type { Call } from '../../contract/call.ts';
@@ -9,11 +9,11 @@ import { retry } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { parseRange } from '../../kernel/media/byte-range.ts';
 import type { ObjectInfo, ObjectMeta, Zone } from '../../platform/objects/object-store.ts';
-import { deliveryOf, isCompressed } from './files.objects.ts';
+import { buildDeliveryMeta, isCompressed } from './files.objects.ts';
 import { findDelivered, findExisting } from './files.sql.ts';
 
 export async function serveObject(deps: Deps, key: string, call: Call): Promise<Readable | Buffer> {
-  // The URL is the credential: a page that has it may read with it, also that it is too late.
+  // The URL is the credential: any page that has it may read the response, including the error once it has expired.
   call.allowAnyOrigin();
   call.setHeader('access-control-expose-headers', 'X-Request-Id, ETag, Content-Disposition, Content-Range');
   const [, query = ''] = (call.raw.url ?? '').split('?');
@@ -21,37 +21,37 @@ export async function serveObject(deps: Deps, key: string, call: Call): Promise<
   if (!claims) {
     throw new PakhusError(
       'FORBIDDEN',
-      'This URL has expired or was changed: read the file again to get a new one',
+      'This URL has expired or was altered: read the file again to get a new one',
     );
   }
-  const meta = await metaOf(deps, key, claims);
-  return retry(triesMax, isGone, () => answerOf(deps, key, meta, call));
+  const meta = await findMeta(deps, key, claims);
+  return retry(attemptsMax, isGone, () => respond(deps, key, meta, call));
 }
 
-/** A file that changes its zone or its bytes right now is missed once, hardly twice. */
-const triesMax = 3;
+/** A file that is being moved or compressed may be missed once, hardly ever twice. */
+const attemptsMax = 3;
 
 const isGone = (error: unknown): boolean => error instanceof PakhusError && error.code === 'NOT_FOUND';
 
-const gone = () => new PakhusError('NOT_FOUND', 'The file is gone');
+const gone = () => new PakhusError('NOT_FOUND', 'The file no longer exists');
 
 /**
- * How to deliver it. A file whose row is gone is gone, also while the reaper has yet to delete its bytes. An image may
- * have been compressed since its URL was signed; nothing else changes its type.
+ * A file without a row is deleted, even if the reaper has not removed its object yet. Only images need the row itself:
+ * compression may have changed their type since the URL was signed.
  */
-async function metaOf(deps: Deps, key: string, claims: ObjectMeta): Promise<ObjectMeta> {
+async function findMeta(deps: Deps, key: string, claims: ObjectMeta): Promise<ObjectMeta> {
   const [projectId = '', fileId = ''] = key.split('/');
   const isImage = claims.contentType.startsWith('image/');
   const find = isImage ? findDelivered : findExisting;
-  // Bytes are delivered even while the database is away.
+  // Downloads keep working during a database outage.
   const rows = await deps.db.read<DeliveredRow>(find(projectId, fileId)).catch(() => null);
   if (rows === null) return claims;
   const [file] = rows;
   if (!file) throw gone();
-  return isImage && isCompressed(file) ? deliveryOf(file) : claims;
+  return isImage && isCompressed(file) ? buildDeliveryMeta(file) : claims;
 }
 
-async function answerOf(deps: Deps, key: string, meta: ObjectMeta, call: Call): Promise<Readable | Buffer> {
+async function respond(deps: Deps, key: string, meta: ObjectMeta, call: Call): Promise<Readable | Buffer> {
   const found = await findObject(deps, key);
   if (!found) throw gone();
   refuseOtherVersion(call, found.info.etag);
@@ -60,7 +60,7 @@ async function answerOf(deps: Deps, key: string, meta: ObjectMeta, call: Call): 
     call.setStatus(304);
     return noBody();
   }
-  return bodyOf(deps, key, found, call);
+  return openBody(deps, key, found, call);
 }
 
 interface Found {
@@ -68,7 +68,7 @@ interface Found {
   readonly info: ObjectInfo;
 }
 
-/** The file may have changed its zone since the URL was signed. */
+/** The file may have moved to the other zone since the URL was signed. */
 async function findObject(deps: Deps, key: string): Promise<Found | null> {
   for (const zone of ['private', 'public'] as const) {
     const info = await deps.objects.head(zone, key);
@@ -86,37 +86,41 @@ function setHeaders(call: Call, meta: ObjectMeta, info: ObjectInfo): void {
   call.setHeader('cache-control', 'private, no-cache');
   call.setHeader('content-security-policy', "sandbox; default-src 'none'");
   call.setHeader('cross-origin-resource-policy', 'cross-origin');
-  // A link in what is shown must not carry the signature along.
+  // A link in the file must not leak the signature in its referrer.
   call.setHeader('referrer-policy', 'no-referrer');
 }
 
-/** Whoever continues a download of what has changed since would join the halves of two files. */
+/** Resuming a download of a file that has changed would join halves of two versions. */
 function refuseOtherVersion(call: Call, etag: string): void {
   const wanted = call.headers['if-match'];
-  if (wanted === undefined || wanted.trim() === '*' || tagsOf(wanted).includes(etag)) return;
-  throw new PakhusError('VALIDATION_ERROR', 'The file is not the one that If-Match names: begin anew', {
-    status: 412,
-    details: { issues: [{ path: 'if-match', message: `must name ${etag}`, code: 'etag' }] },
-  });
+  if (wanted === undefined || wanted.trim() === '*' || parseEtags(wanted).includes(etag)) return;
+  throw new PakhusError(
+    'VALIDATION_ERROR',
+    'The file has changed and does not match If-Match: start the download again',
+    {
+      status: 412,
+      details: { issues: [{ path: 'if-match', message: `must name ${etag}`, code: 'etag' }] },
+    },
+  );
 }
 
-const tagsOf = (list: string): string[] => list.split(',').map((tag) => tag.trim());
+const parseEtags = (list: string): string[] => list.split(',').map((tag) => tag.trim());
 
-/** A tag tells more than a time: where there is one, the time is not looked at. */
+/** If-None-Match overrides If-Modified-Since (RFC 9110). */
 function notModified(call: Call, { etag, modifiedAt }: ObjectInfo): boolean {
   const known = call.headers['if-none-match'];
-  // In whole seconds, as Last-Modified says it. What is no date is never reached.
+  // In whole seconds, like Last-Modified. An invalid date is NaN and never matches.
   if (known === undefined)
     return (
       Math.floor(modifiedAt.getTime() / 1000) * 1000 <= Date.parse(call.headers['if-modified-since'] ?? '')
     );
-  return known.trim() === '*' || tagsOf(known).some((tag) => tag.replace(/^W\//, '') === etag);
+  return known.trim() === '*' || parseEtags(known).some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
-/** As a stream: of a buffer the framework would announce the length, which is none. */
+/** A stream, because the framework would set Content-Length to 0 for an empty buffer. */
 const noBody = (): Readable => Readable.from([]);
 
-async function bodyOf(
+async function openBody(
   deps: Deps,
   key: string,
   { zone, info }: Found,
@@ -130,11 +134,11 @@ async function bodyOf(
     call.setHeader('content-range', `bytes */${info.bytes}`);
     throw new PakhusError(
       'VALIDATION_ERROR',
-      `The range lies outside the file, which has ${info.bytes} bytes`,
+      `The range is outside the file, which has ${info.bytes} bytes`,
       {
         status: 416,
         details: {
-          issues: [{ path: 'range', message: `must lie within ${info.bytes} bytes`, code: 'range' }],
+          issues: [{ path: 'range', message: `must be within ${info.bytes} bytes`, code: 'range' }],
         },
       },
     );

@@ -1,4 +1,4 @@
-// Files that are stored: reading, listing, changing and deleting them.
+// Reads, lists, changes and deletes stored files.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
@@ -21,7 +21,7 @@ import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { removeDropped } from '../objects/objects.remove.ts';
 import { dropObjects } from '../objects/objects.service.ts';
 import { countFor } from '../traffic/traffic.count.ts';
-import { valuesOf } from './files.meta.ts';
+import { mergeValues } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
 import { zoneFor } from './files.objects.ts';
 import {
@@ -43,9 +43,9 @@ import {
 } from './files.sql.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
-export const fileNotFound = () => new PakhusError('NOT_FOUND', 'There is no such file of this user');
+export const fileNotFound = () => new PakhusError('NOT_FOUND', 'This user has no such file');
 
-/** What of a user's files the caller sees, narrowed by what it asks for. A space token sees its own space. */
+/** A space token sees only its own space, whatever it asks for. */
 export function visibleSpace(actor: TenantActor, wanted?: string): SpaceFilter {
   if (actor.kind === 'space') return { spaceId: actor.spaceId };
   if (wanted === undefined) return 'all';
@@ -64,7 +64,7 @@ export async function readFile(
   return row;
 }
 
-/** Files that are asked for together, by whomever, are found by one statement. */
+/** Concurrent reads share one statement, across callers. */
 export const createFileFinder = (db: Database): FileFinder =>
   microBatch(
     async (wanted: readonly WantedFile[]): Promise<(ReadRow | null)[]> => {
@@ -87,7 +87,7 @@ export async function listUserFiles(
   const after = afterCursor(deps, list, page.cursor);
   const statement = listFiles(actor.projectId, userId, filter, after, page);
   const found = await readFilePage(deps, actor.projectId, filter, statement);
-  const next = found.more ? deps.cursors.encode(list, positionOf(found)) : null;
+  const next = found.more ? deps.cursors.encode(list, toPosition(found)) : null;
   return new Serialized(`{"files":${found.files},"next_cursor":${next === null ? 'null' : quoted(next)}}`);
 }
 
@@ -109,19 +109,16 @@ const readFiltered = <Row>(
 ): Promise<Row[]> =>
   isSearch(filter) ? search<Row>(deps, projectId, statement) : readPage<Row>(deps, projectId, statement);
 
-const positionOf = ({ last_created_at, last_id }: FilePage): string[] => [
+const toPosition = ({ last_created_at, last_id }: FilePage): string[] => [
   last_created_at ?? '',
   last_id ?? '',
 ];
 
-/** A cursor of one token is of no use to another that sees less. */
+/** Binds a cursor to what its token may see, so that a narrower token cannot use it. */
 const listName = (what: string, actor: TenantActor, userId: string): string =>
   `${what}:${pinnedSpaceOf(actor) ?? userId}`;
 
-/**
- * One level of the folder tree, folders first, then the files right in it; a page holds at most `limit` of
- * both together.
- */
+/** One level of the folder tree: subfolders first, then the files in it. A page holds at most `limit` of both together. */
 export async function listFolder(
   deps: Deps,
   actor: TenantActor,
@@ -142,16 +139,16 @@ export async function listFolder(
       ? await childFolders(deps, actor.projectId, userId, space, prefix, position[0] ?? null, limit + 1)
       : [];
   const folders = names.slice(0, limit);
-  const goOnInFolders = ['folders', folders.at(-1) ?? ''];
-  if (names.length > limit) return level(folders, '[]', goOnInFolders);
+  const nextFolders = ['folders', folders.at(-1) ?? ''];
+  if (names.length > limit) return level(folders, '[]', nextFolders);
   const after = phase === 'folders' ? noSql : afterPosition(position);
   const room = limit - folders.length;
   const filter = { space, folder: prefix };
   const statement = listFiles(actor.projectId, userId, filter, after, { limit: room });
   const page = await readFilePage(deps, actor.projectId, filter, statement);
   if (!page.more) return level(folders, page.files, null);
-  // A page full of folders is followed by the first file, which no position is before.
-  return level(folders, page.files, room === 0 ? goOnInFolders : ['files', ...positionOf(page)]);
+  // A page full of folders has no last file to continue after: the next page starts after the last folder.
+  return level(folders, page.files, room === 0 ? nextFolders : ['files', ...toPosition(page)]);
 }
 
 async function childFolders(
@@ -181,7 +178,7 @@ export async function changeFile(
   const after = await projectTransaction(deps, projectId, async (tx) => {
     const [before] = await tx.query<FileRow>(lockFile(projectId, userId, visibleSpace(actor), fileId));
     if (!before) throw fileNotFound();
-    const [changed] = await tx.query<FileRow>(updateFile(projectId, fileId, valuesOf(before, input)));
+    const [changed] = await tx.query<FileRow>(updateFile(projectId, fileId, mergeValues(before, input)));
     const row = changed as FileRow;
     await recordAudit(tx, audit, {
       resourceType: 'file',
@@ -197,10 +194,10 @@ export async function changeFile(
 
 const moveWaitMaxMs = 10_000;
 
-/** The change is committed: an object that cannot follow it in time is moved in the background, or by the mover. */
+/** The change is already committed, so the caller waits only briefly. A slow or failed move is left to the mover. */
 async function moveSoon(deps: Deps, projectId: string, file: FileRow): Promise<void> {
   const move = moveFile(deps, projectId, file).catch((error: unknown) => {
-    deps.log.warn({ err: error, file_id: file.id }, 'a file was left to the mover');
+    deps.log.warn({ err: error, file_id: file.id }, 'failed to move a file, leaving it to the mover');
   });
   await withTimeout(moveWaitMaxMs, move);
 }
@@ -214,24 +211,24 @@ export async function removeFile(
 ): Promise<void> {
   const statement = deleteFile(actor.projectId, userId, pinnedSpaceOf(actor), fileId, audit);
   const find = findDeletion(actor.projectId, userId, fileId, isoOf(Date.now() - clockSkewMs), audit);
-  const gone = await mayWait(deps, actor.projectId, () => deleteSurely(deps, statement, find));
-  if (!gone) throw fileNotFound();
+  const deleted = await mayWait(deps, actor.projectId, () => deleteConfirmed(deps, statement, find));
+  if (!deleted) throw fileNotFound();
   countFor(deps, actor, userId, { deletes: 1 });
-  if (gone.zone)
-    await removeDropped(deps, { projectId: actor.projectId, fileId, id: fileId, zone: gone.zone });
+  if (deleted.zone)
+    await removeDropped(deps, { projectId: actor.projectId, fileId, id: fileId, zone: deleted.zone });
 }
 
-/** Between this machine's clock and the database's. */
+/** Allowed between this machine's clock and the database's. */
 const clockSkewMs = 10_000;
 const settleMsMax = 2_500;
 
 interface Deleted {
-  /** Null where the deletion was not confirmed: the reaper deletes the object. */
+  /** Null if the answer was lost: the reaper deletes the object. */
   readonly zone: Zone | null;
 }
 
-/** Null if there is no such file. */
-async function deleteSurely(deps: Deps, statement: Sql, find: Sql): Promise<Deleted | null> {
+/** Retries once if the database does not answer. Null if there is no such file. */
+async function deleteConfirmed(deps: Deps, statement: Sql, find: Sql): Promise<Deleted | null> {
   const deleteOnce = async (): Promise<Deleted | null> => {
     const [deleted] = await deps.db.query<Pick<FileRow, 'zone'>>(statement);
     return deleted ?? null;
@@ -240,7 +237,7 @@ async function deleteSurely(deps: Deps, statement: Sql, find: Sql): Promise<Dele
     return await deleteOnce();
   } catch (error) {
     if (!isUnanswered(error)) throw error;
-    // To delete it again does no harm. If nothing is left to delete, the audit log tells whether this caller did it.
+    // Deleting is idempotent. If the retry finds no file, the audit log shows whether this caller deleted it.
     const again = deleteOnce().then(async (deleted) => {
       if (deleted) return deleted;
       return (await deps.db.read(find)).length > 0 ? { zone: null } : null;
@@ -252,11 +249,11 @@ async function deleteSurely(deps: Deps, statement: Sql, find: Sql): Promise<Dele
   }
 }
 
-/** Within the deletion of a user, whose row the caller has locked. */
+/** Part of deleting a user. The caller must hold the lock on the user's row. */
 export const dropFilesOfUser = (tx: Transaction, projectId: string, userId: string): Promise<void> =>
   dropFiles(tx, filesOfUser(projectId, userId));
 
-/** Within the deletion of a project, whose row the caller has locked against new files. */
+/** Part of deleting a project. The caller must hold the lock on the project's row, which keeps new files out. */
 export const dropFilesOfProject = (tx: Transaction, projectId: string): Promise<void> =>
   dropFiles(tx, filesOfProject(projectId));
 
@@ -265,7 +262,7 @@ async function dropFiles(tx: Transaction, files: Sql): Promise<void> {
   await dropObjects(tx, files);
 }
 
-/** Locks a file whose object is in this zone, until the transaction ends. */
+/** Locks the file until the transaction ends. False if its object is not in this zone. */
 export const lockInZone = async (
   tx: Transaction,
   projectId: string,

@@ -6,18 +6,18 @@ import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 
-/** What became of a commit that was not answered. */
+/** The outcome of a commit whose answer was lost. */
 export interface SettledRow {
   readonly id: string;
   readonly outcome: 'stored' | 'not confirmed' | 'unknown';
   readonly stored_at: string | null;
 }
 
-/** Of the job that compresses a file. Only images have one: nothing is looked for where there can be none. */
-const ofJob = (what: Sql): Sql => sql`case when starts_with(mime_type, 'image/') then
+/** A value from the file's compression job. Only images have jobs: skip the lookup for other files. */
+const selectFromJob = (what: Sql): Sql => sql`case when starts_with(mime_type, 'image/') then
   (select ${what} from compression_jobs j where j.file_id = files.id and j.project_id = files.project_id) end`;
 
-const compression = sql`${ofJob(sql`
+const compression = sql`${selectFromJob(sql`
   jsonb_build_object('id', j.id, 'file_id', j.file_id, 'status', j.status, 'original_size', j.original_size,
     'compressed_size', j.compressed_size, 'format', j.format, 'width', j.width, 'height', j.height, 'error', j.error)`)}
   as compression`;
@@ -26,13 +26,13 @@ const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, f
   visibility, zone, encode(sha256, 'hex') as sha256, created_at, updated_at, ${compression}`;
 
 /**
- * With three digits of milliseconds: a tenth of a millisecond more keeps PostgreSQL from dropping zeros at the end, and
- * is cut off again. to_char would cost a list 5 % more.
+ * Always three digits of milliseconds: the added 100 microseconds keep PostgreSQL from dropping trailing zeros, and
+ * `left` cuts them off again. to_char makes a list 5 % slower.
  */
 const isoTime = (column: Sql): Sql =>
   sql`left(replace((${column} at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23) || 'Z'`;
 
-/** The same shape that `viewJob` makes. */
+/** Must match `viewJob`. */
 const jobJson = sql`
   json_strip_nulls(json_build_object('job_id', j.id, 'file_id', j.file_id, 'status', j.status,
     'original_size', case j.status when 'done' then j.original_size end,
@@ -43,19 +43,18 @@ const jobJson = sql`
     'height', case j.status when 'done' then j.height end, 'error', case j.status when 'failed' then j.error end))::text`;
 
 /**
- * The same shape that `viewFile` makes, for files that are only read: the database writes them as JSON, piece by
- * piece, because row_to_json looks every column's type up again for every row, and by `||`, because concat() turns
- * every piece, its own text as well, into a copy first.
+ * Must match `viewFile`. The database builds the JSON of files that are only read. Built by hand because row_to_json looks
+ * up every column's type for every row, and with `||` because concat() copies every piece first.
  */
 const viewJson = sql`('{"id":"' || id || '","user_id":"' || user_id
   || '","space_id":' || coalesce('"' || space_id || '"', 'null') || ',"name":' || to_json(name) || ',"size":' || size
   || ',"mimeType":' || to_json(mime_type) || ',"storageKey":' || to_json(storage_key)
   || ',"sha256":"' || encode(sha256, 'hex') || '","folder":' || to_json(folder) || ',"tags":' || to_json(tags)
   || ',"classifier":' || coalesce(to_json(classifier)::text, 'null') || ',"metadata":' || metadata::text
-  || ',"visibility":"' || visibility || '","compression":' || coalesce(${ofJob(jobJson)}, 'null')
+  || ',"visibility":"' || visibility || '","compression":' || coalesce(${selectFromJob(jobJson)}, 'null')
   || ',"created_at":"' || ${isoTime(sql`created_at`)} || '","updated_at":"' || ${isoTime(sql`updated_at`)} || '"}')`;
 
-/** A page of a list, and where the next one begins, if there is more than fits. */
+/** A page of a list, and the position of its last file. */
 export interface FilePage {
   /** A JSON array. */
   readonly files: string;
@@ -70,22 +69,22 @@ export const filesOfUser = (projectId: string, userId: string): Sql => sql`
 export const filesOfProject = (projectId: string): Sql => sql`
   select project_id, id from files where project_id = ${projectId}`;
 
-/** Locks files for their deletion: a move or a compression ends first, or finds no file. */
+/** Locks files before their deletion: a concurrent move or compression finishes first, or finds no file. */
 export const lockFiles = (files: Sql): Sql => sql`select count(*) from (${files} for update) locked`;
 
-/** Files that are to be hidden. Of every project: the mover serves them all. From behind the file `after` on. */
+/** Private files whose object is still public, of all projects. */
 export const listExposed = (after: string, rowsMax: number): Sql => sql`
   select ${columns}, project_id from files
   where visibility = 'private' and zone = 'public' and id > ${after} order by id limit ${rowsMax}`;
 
-/** The others that are on the wrong zone: those that are to be shown. */
+/** Public files whose object is still private, of all projects. */
 export const listUnshown = (after: string, rowsMax: number): Sql => sql`
   select ${columns}, project_id from files
   where visibility <> zone and visibility = 'public' and id > ${after} order by id limit ${rowsMax}`;
 
-/** Locks a file that is to be moved, if it still has this visibility and is not in that zone yet. */
+/** Locks a file to move it, if its visibility is still `to` and its object is in the other zone. */
 export const lockMisplaced = (projectId: string, fileId: string, to: Zone): Sql => sql`
-  select ${ofJob(sql`j.status`)} = 'done' as compressed from files
+  select ${selectFromJob(sql`j.status`)} = 'done' as compressed from files
   where id = ${fileId} and project_id = ${projectId} and visibility = ${to} and zone <> ${to} for no key update`;
 
 /** Locks a file if its object is in this zone. */
@@ -98,7 +97,7 @@ export const setZone = (projectId: string, fileId: string, zone: Zone): Sql => s
 export const findSpaceOfUser = (projectId: string, userId: string, spaceId: string): Sql => sql`
   select active from spaces where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId}`;
 
-/** Limits, and what is used of them, of a user and of one of its spaces, where one is given. */
+/** Limits and usage of a user and, if given, of one of its spaces. */
 export interface RoomRow {
   readonly storage_limit: number | null;
   readonly used_bytes: number;
@@ -116,23 +115,17 @@ export const findRoom = (projectId: string, userId: string, spaceId: string | nu
 
 export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
   select outcome, stored_at from store_file(
-    jsonb_populate_record(null::new_file, ${JSON.stringify(columnsOf(file))}::jsonb
+    jsonb_populate_record(null::new_file, ${JSON.stringify(toColumns(file))}::jsonb
       || jsonb_build_object('created_at', now(), 'updated_at', now())),
     ${audit.action}, ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 
-/** Many in one transaction, each with an outcome of its own; 'passed over' are those that would have to wait. */
+/** Many in one transaction, with one outcome each. 'passed over': the file would have had to wait for a lock. */
 export const storeFiles = (commits: readonly { file: NewFile; audit: AuditStamp }[]): Sql => sql`
   select outcome, stored_at from store_files(${JSON.stringify(commits.map(batchEntry))}::jsonb) order by number`;
 
-export interface SettledRow {
-  readonly id: string;
-  readonly outcome: 'stored' | 'not confirmed' | 'unknown';
-  readonly stored_at: string | null;
-}
-
 /**
- * Whether files were stored whose commit was not answered, after their objects were fenced. A commit that still holds its
- * object may succeed: nobody knows yet.
+ * Run after fencing the objects of commits whose answer was lost. 'unknown': the commit still holds its object and may
+ * succeed.
  */
 export const findOutcomes = (files: readonly NewFile[]): Sql => sql`
   select asked.id, f.created_at as stored_at, case when f.id is not null then 'stored'
@@ -144,11 +137,11 @@ export const findOutcomes = (files: readonly NewFile[]): Sql => sql`
   left join objects o on o.project_id = asked.project_id and o.file_id = asked.id and o.id = asked.id
     and o.zone = asked.zone`;
 
-/** By their names: a release that has added a column must not break the one before it, which still runs. */
-const columnsOf = (file: NewFile) => ({ ...file, sha256: `\\x${file.sha256}` });
+/** By name, not by position: during a rollout the previous release still runs against a table with new columns. */
+const toColumns = (file: NewFile) => ({ ...file, sha256: `\\x${file.sha256}` });
 
 const batchEntry = ({ file, audit }: { file: NewFile; audit: AuditStamp }) => ({
-  file: columnsOf(file),
+  file: toColumns(file),
   action: audit.action,
   actor_type: audit.actorType,
   actor_id: audit.actorId,
@@ -167,7 +160,7 @@ export const deleteFile = (
   select zone from delete_file(${projectId}, ${userId}, ${spaceId}, ${fileId},
     ${audit.action}, ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
 
-/** Whether this caller has deleted the file since then. */
+/** A row if this caller has deleted the file since then. */
 export const findDeletion = (
   projectId: string,
   userId: string,
@@ -181,7 +174,7 @@ export const findDeletion = (
     and actor_key_id is not distinct from ${audit.actorKeyId}::text
   limit 1`;
 
-/** Which of a user's files a caller sees: all, those of one space, or those at the user's own level. */
+/** Files of one space, files in no space, or all. */
 export type SpaceFilter = { readonly spaceId: string } | 'none' | 'all';
 
 export interface FileFilter {
@@ -194,8 +187,8 @@ export interface FileFilter {
 }
 
 /**
- * Those of the wanted files that are there for whoever wants them, with their numbers, from 1. The arrays are read
- * by selects of their own, so that PostgreSQL cannot see how long they are: it would plan for each length anew.
+ * The wanted files that exist and that their callers may see, numbered from 1 in the order of `wanted`. Subselects hide
+ * the length of the arrays from PostgreSQL, which would otherwise plan again for every length.
  */
 export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
   select number, ${viewJson} as view, storage_key, zone, visibility, name, mime_type, ${compression}
@@ -210,14 +203,13 @@ export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
 export const findDelivered = (projectId: string, fileId: string): Sql => sql`
   select name, mime_type, ${compression} from files where id = ${fileId} and project_id = ${projectId}`;
 
-/** A row while the file is there. */
 export const findExisting = (projectId: string, fileId: string): Sql => sql`
   select from files where id = ${fileId} and project_id = ${projectId}`;
 
 /**
- * One row, whatever the page holds: a hundred rows would cost more to receive than to find. A page ends early where its
- * files are large, and only what it shows is turned into JSON, because everybody's lists share connections. The
- * aggregates need no order of their own: the rows come in that of the inner query.
+ * Returns the page as one row: receiving a hundred rows costs more than finding them. A page of large files ends early,
+ * and only the files it shows are turned into JSON, because all lists share the connections. The aggregates need no
+ * `order by`: they see the rows in the order of the inner query.
  */
 export const listFiles = (
   projectId: string,
@@ -232,25 +224,25 @@ export const listFiles = (
   from (
     select *, row_number() over earlier <= ${page.limit}::int
       and coalesce(sum(pg_column_size(metadata) + pg_column_size(tags)) over earlier, 0) < ${pageBytesMax} as shown
-    from (${foundFiles(projectId, userId, filter, after, page)}) found
+    from (${selectFiles(projectId, userId, filter, after, page)}) found
     window earlier as (rows between unbounded preceding and 1 preceding)) files`;
 
-/** Of what makes a file large, as it is stored: all other fields together are short. */
+/** For metadata and tags, as stored: the other fields are short. */
 const pageBytesMax = constantSql(256 * 1024);
 
 const isNarrowed = ({ tags, classifier, mimeType, visibility }: FileFilter): boolean =>
   [tags, classifier, mimeType, visibility].some((value) => value !== undefined);
 
-/** Whether a list may have to look at many more files than it shows: no index knows everything at once. */
+/** Whether the list may scan many more files than it shows, because no index covers this filter. */
 export const isSearch = (filter: FileFilter): boolean =>
   isNarrowed(filter) || (filter.folder !== undefined && filter.space !== 'all');
 
 /**
- * A list of one space, of a user's own level or of a folder is found by that alone and only then held against its owner:
- * all of its files have the same one. With the owner among the conditions, PostgreSQL may go through all of the owner's
- * files for a few: it takes user and project for independent, and so every user for small.
+ * Lists of a space or a folder are found without the full owner condition, which is checked on the result: all files
+ * there have the same owner. With it inside, PostgreSQL may scan all of the owner's files: it assumes that user and
+ * project are independent, and so underestimates how many files a user has.
  */
-function foundFiles(
+function selectFiles(
   projectId: string,
   userId: string,
   filter: FileFilter,
@@ -259,16 +251,16 @@ function foundFiles(
 ): Sql {
   const { space } = filter;
   const owned = sql`project_id = ${projectId} and user_id = ${userId}`;
-  const found = sql`${conditionsOf(filter)}${after}`;
+  const found = sql`${buildConditions(filter)}${after}`;
   if (isNarrowed(filter)) return newestFiltered(sql`select * from files where ${owned}${found}`, page);
   if (space === 'all' && filter.folder === undefined)
     return newestFirst(sql`select * from files where ${owned}${found}`, page);
-  const within = sql`select * from files where ${holderOf(userId, space)}${found}`;
+  const within = sql`select * from files where ${holderCondition(userId, space)}${found}`;
   return sql`select * from (${newestFirst(within, page)}) found where ${owned}`;
 }
 
-/** Who holds the files, in the fewest words; `inSpace` names a space. */
-const holderOf = (userId: string, space: SpaceFilter): Sql =>
+/** The shortest condition that selects the owner's files; for a single space, `inSpace` does. */
+const holderCondition = (userId: string, space: SpaceFilter): Sql =>
   space === 'all' || space === 'none' ? sql`user_id = ${userId}` : sql`true`;
 
 function inSpace(space: SpaceFilter): Sql {
@@ -276,35 +268,35 @@ function inSpace(space: SpaceFilter): Sql {
   return space === 'none' ? sql` and space_id is null` : sql` and space_id = ${space.spaceId}`;
 }
 
-function conditionsOf({ space, folder, tags, classifier, mimeType, visibility }: FileFilter): Sql {
-  const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${folderKeyOf(folder)}`;
+function buildConditions({ space, folder, tags, classifier, mimeType, visibility }: FileFilter): Sql {
+  const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${toFolderKey(folder)}`;
   const tagged = tags?.length ? sql` and tags @> ${tags}::text[] and tags <> '{}'` : noSql;
   const classified = classifier === undefined ? noSql : sql` and classifier = ${classifier}`;
-  const typed = mimeType === undefined ? noSql : ofType(mimeType);
-  return sql`${inSpace(space)}${inFolder}${tagged}${classified}${typed}${visibleAs(visibility)}`;
+  const typed = mimeType === undefined ? noSql : hasType(mimeType);
+  return sql`${inSpace(space)}${inFolder}${tagged}${classified}${typed}${hasVisibility(visibility)}`;
 }
 
-/** In the statement's own text: PostgreSQL has an index of the public ones, and must see that they are meant. */
-function visibleAs(visibility: string | undefined): Sql {
+/** Literals, not parameters: PostgreSQL uses the partial index on public files only if it sees the value. */
+function hasVisibility(visibility: string | undefined): Sql {
   if (visibility === 'public') return sql` and visibility = 'public'`;
   return visibility === 'private' ? sql` and visibility = 'private'` : noSql;
 }
 
-/** A family is a range of the index: `image/` up to, not including, `image0`. */
-function ofType(mimeType: string): Sql {
+/** A family such as `image/*` is an index range: from `image/` up to, but not including, `image0`. */
+function hasType(mimeType: string): Sql {
   if (!mimeType.endsWith('/*')) return sql` and mime_type = ${mimeType}`;
   const family = mimeType.slice(0, -2);
   return sql` and mime_type >= ${`${family}/`} and mime_type < ${`${family}0`}`;
 }
 
-/** As the index orders folders: the slash below every character that a name can have. */
-const folderKeyOf = (folder: string): string => folder.replaceAll('/', '\x01');
+/** Matches the index, which sorts the slash before every character that a name can have. */
+const toFolderKey = (folder: string): string => folder.replaceAll('/', '\x01');
 
 const folderKey = sql`translate(folder, '/', E'\\x01')`;
 
 /**
- * The names of the folders right below a prefix, in order, by hopping through the index from one name to the
- * next: a folder with a hundred thousand files costs one hop, like any other.
+ * The direct subfolders of a prefix, in order. Skips through the index from one name to the next, so that a folder with
+ * a hundred thousand files costs one step, like any other.
  */
 export function listChildFolders(
   projectId: string,
@@ -314,20 +306,20 @@ export function listChildFolders(
   afterName: string | null,
   limit: number,
 ): Sql {
-  const start = prefix === '' ? '' : `${folderKeyOf(prefix)}\x01`;
-  const within = prefix === '' ? noSql : sql` and ${folderKey} < ${`${folderKeyOf(prefix)}\x02`}`;
+  const start = prefix === '' ? '' : `${toFolderKey(prefix)}\x01`;
+  const within = prefix === '' ? noSql : sql` and ${folderKey} < ${`${toFolderKey(prefix)}\x02`}`;
   const firstAfter = (bound: Sql) => sql`(select key from (
       select project_id, user_id, ${folderKey} as key from files
-      where ${holderOf(userId, space)}${inSpace(space)} and ${folderKey} > ${bound}${within}
+      where ${holderCondition(userId, space)}${inSpace(space)} and ${folderKey} > ${bound}${within}
       order by ${folderKey} limit 1) first
     where project_id = ${projectId} and user_id = ${userId}) found`;
-  const nameOf = sql`split_part(substr(found.key, ${[...start].length + 1}::int), E'\\x01', 1)`;
+  const childName = sql`split_part(substr(found.key, ${[...start].length + 1}::int), E'\\x01', 1)`;
   const from = afterName === null ? start : `${start}${afterName}\x02`;
   return sql`
     with recursive hop as (
-      select ${nameOf} as name, 1 as hops from ${firstAfter(sql`${from}::text`)}
+      select ${childName} as name, 1 as hops from ${firstAfter(sql`${from}::text`)}
       union all
-      select ${nameOf}, hops + 1 from hop, lateral ${firstAfter(sql`${start}::text || hop.name || E'\\x02'`)}
+      select ${childName}, hops + 1 from hop, lateral ${firstAfter(sql`${start}::text || hop.name || E'\\x02'`)}
       where hops < ${limit}::int)
     select name from hop`;
 }

@@ -1,7 +1,6 @@
-// One upload, from the first byte of the form to the committed row.
-//
-// Bytes go to the store only after their object is reserved in the ledger, and the commit that adds the row marks it as
-// stored. A crash at any point leaves an object that the reaper finds, never a row without its object.
+// One upload, from the first byte of the form to the committed row. The object is reserved in the ledger before any byte
+// is stored, and the commit of the row marks it as stored: a crash at any point leaves at most an orphan for the reaper,
+// never a row without its object.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -30,18 +29,18 @@ import { removeRefused, waitForRemoval } from '../objects/objects.remove.ts';
 import { countFor } from '../traffic/traffic.count.ts';
 import {
   type FileFacts,
-  factsOf,
-  refusalOf,
-  refusedTypeOf,
+  findRefusedType,
+  gatherFacts,
   refuseSize,
   refuseType,
   roomLeft,
-  roomOf,
+  toRefusal,
+  toRoom,
   verifyDigests,
 } from './files.checks.ts';
-import { gatherFields, isFieldName, noValues, valuesOf } from './files.meta.ts';
-import { objectMetaOf, zoneFor } from './files.objects.ts';
-import { bufferedBytesMax, declaredBytes, Passage } from './files.passage.ts';
+import { gatherFields, isFieldName, mergeValues, noValues } from './files.meta.ts';
+import { buildObjectMeta, zoneFor } from './files.objects.ts';
+import { bufferedBytesMax, declaredBytes, UploadPermit } from './files.permit.ts';
 import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
 import { findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
 import { watchClient } from './files.watch.ts';
@@ -52,35 +51,35 @@ export interface UploadInput extends FileMetaInput {
   readonly sha256?: string;
 }
 
-/** What tells one kind of upload from another: the part that holds the file, and the form's further fields. */
+/** How one kind of upload differs from another. */
 export interface UploadKind<Input extends UploadInput> {
   readonly fileField: string;
   readonly fieldNames: readonly string[];
-  /** Those of them that are numbers. */
+  /** The numeric ones among `fieldNames`. */
   readonly numberFields?: readonly string[];
   readonly validate: Validator;
-  /** What belongs here at all, in the words of a plan's list; empty where everything does. */
+  /** The types accepted here, such as `image/*`; empty for all. */
   readonly types: readonly string[];
   commit(deps: Deps, file: NewFile, input: Input, audit: AuditStamp): Promise<CommitResult>;
 }
 
-/** One attempt: what it has written so far, and so must take back if it fails. */
+/** The state of one upload, including the objects it must remove if it fails. */
 interface Attempt {
   readonly deps: Deps;
   readonly projectId: string;
   readonly user: Subject;
-  readonly passage: Passage;
-  /** Whose writing the store has confirmed. */
+  readonly permit: UploadPermit;
+  /** Objects that the store has confirmed. */
   readonly written: Set<HeldObject>;
-  /** Ends it: the client has gone, or something failed. */
+  /** Aborts the upload when the client hangs up or something fails. */
   readonly abort: AbortController;
-  /** The writing of a large file, while it arrives. */
+  /** The write of a large file, in flight while the form is read. */
   streaming: Promise<unknown>;
-  /** A commit is under way whose end is not known: what is written may belong to a row by now. */
+  /** A commit is in flight or its outcome is unknown: the objects may belong to a row by now. */
   committing: boolean;
-  /** What may still be stored, as it was last read; the commit decides. */
+  /** The room left when it was last read. Only an early check: the commit decides. */
   room: Room;
-  /** The part of that room that a large file has to itself. */
+  /** The share of that room reserved for a large file. */
   claim: Claim | null;
 }
 
@@ -92,42 +91,41 @@ export async function uploadFile<Input extends UploadInput>(
   call: Call,
   audit: AuditStamp,
 ): Promise<FileRow> {
-  if (!user.active) throw refusalOf('inactive user');
+  if (!user.active) throw toRefusal('inactive user');
   const abort = new AbortController();
   const stopWatching = watchClient(call.raw, abort);
   try {
     const owner = { project: actor.projectId, subject: pinnedSpaceOf(actor) ?? user.id };
-    const passage = await Passage.enter(deps, owner, user.id, call.raw, abort);
+    const permit = await UploadPermit.acquire(deps, owner, user.id, call.raw, abort);
     try {
       const attempt: Attempt = {
         deps,
         projectId: actor.projectId,
         user,
-        passage,
+        permit,
         written: new Set(),
         abort,
         streaming: Promise.resolve(),
         committing: false,
-        room: roomOf(user),
+        room: toRoom(user),
         claim: null,
       };
-      return await takingBack(attempt, () => receiveAndStore(attempt, actor, kind, call, audit));
+      return await cleanUpOnFailure(attempt, () => receiveAndStore(attempt, actor, kind, call, audit));
     } finally {
-      passage.leave();
+      permit.release();
     }
   } finally {
     stopWatching();
   }
 }
 
-/** What a failed attempt has written is removed. */
-async function takingBack<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
+async function cleanUpOnFailure<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     attempt.abort.abort();
     await attempt.streaming.catch(() => undefined);
-    // A write that failed may still land: its record stays until the grace has passed.
+    // Only confirmed writes are removed. A failed write may still land, so its ledger entry stays for the reaper.
     if (!attempt.committing)
       for (const object of attempt.written) await waitForRemoval(removeRefused(attempt.deps, object));
     throw error;
@@ -148,50 +146,50 @@ async function receiveAndStore<Input extends UploadInput>(
     user.plan?.maxFileSize ?? Number.POSITIVE_INFINITY,
     deps.settings.MAX_UPLOAD_BYTES,
   );
-  const bodyDigest = digestOfBody(call);
+  const bodyDigest = hashBody(call);
   const { form, part, file, streamed } = await receive(attempt, actor, kind, bytesMax, call.raw);
-  const input = inputOf(kind, form);
-  const values = valuesOf(noValues, input);
+  const input = parseInput(kind, form);
+  const values = mergeValues(noValues, input);
   if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
-  const facts = await factsOf(user, kind.types, part, file.head);
+  const facts = await gatherFacts(user, kind.types, part, file.head);
   refuseType(user, kind.types, facts);
   refuseSize(file.size, file.cutShort ? announcedSize(call.raw) : 0, bytesMax, attempt.room);
   const arrived = await streamed;
   verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
   await call.recheckCredential();
-  const object = await place(attempt, arrived, file, facts, values);
-  const row = rowOf(actor, user, input, values, facts, file, object);
+  const object = await storeInZone(attempt, arrived, file, facts, values);
+  const row = buildRow(actor, user, input, values, facts, file, object);
   attempt.committing = true;
   const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
   attempt.committing = false;
-  if (outcome !== 'stored') throw refusalOf(outcome, user.plan);
+  if (outcome !== 'stored') throw toRefusal(outcome, user.plan);
   countFor(deps, actor, user.id, { uploads: 1, bytes_in: file.size });
   return { compression: null, created_at: stored_at, updated_at: stored_at, ...row };
 }
 
-/** How large a file is at least, by the length of its form. */
+/** The minimum size of the file, derived from Content-Length. */
 const announcedSize = ({ headers }: IncomingMessage): number =>
   Math.max(0, Number(headers['content-length'] ?? 0) - formBytesMax);
 
-/** Before the file itself is judged; the commit looks again. */
+/** Runs before the file is checked, so that a wrong space is reported first. The commit checks again. */
 async function refuseAbsentSpace(
   { deps, user }: Attempt,
   { projectId }: TenantActor,
   spaceId: string,
 ): Promise<void> {
   const [space] = await deps.db.read<{ active: boolean }>(findSpaceOfUser(projectId, user.id, spaceId));
-  if (!space?.active) throw refusalOf(space ? 'inactive space' : 'no space');
+  if (!space?.active) throw toRefusal(space ? 'inactive space' : 'no space');
 }
 
 interface Received {
   readonly form: FormFields;
   readonly part: FilePart;
   readonly file: ReceivedFile;
-  /** The object of a large file, written while it arrived; null for a small one. */
+  /** The object of a large file, written while it arrived. Null for a small file. */
   readonly streamed: Promise<HeldObject | null>;
 }
 
-/** Reads the form to its end, or as much of it as is worth reading of a file that is refused anyway. */
+/** Reads the form to its end, or stops early if the file is refused and the rest is long. */
 async function receive(
   attempt: Attempt,
   actor: TenantActor,
@@ -203,11 +201,11 @@ async function receive(
   let intake: Intake | undefined;
   let streamed: Promise<HeldObject | null> = Promise.resolve(null);
   const fileBytesMax = Math.min(bytesMax, attempt.room.user);
-  const { passage } = attempt;
-  const wholeMax = passage.isBuffered ? bufferedBytesMax : wholeBytesMax;
+  const { permit } = attempt;
+  const wholeMax = permit.isBuffered ? bufferedBytesMax : wholeBytesMax;
   const takeFile: TakeFile = (given, source, fieldsSoFar) => {
-    const taken = new Intake(passage.guarded(source), fileBytesMax, wholeMax, (body, head) => {
-      const spaceId = pinnedSpaceOf(actor) ?? spaceNamedIn(fieldsSoFar);
+    const taken = new Intake(permit.guard(source), fileBytesMax, wholeMax, (body, head) => {
+      const spaceId = pinnedSpaceOf(actor) ?? parseSpaceField(fieldsSoFar);
       const bytesMin = Math.max(head.length, announcedSize(raw));
       const bytesMax = Math.min(fileBytesMax, declaredBytes(raw));
       const arriving = { part: given, body, head, bytesMin, bytesMax, spaceId };
@@ -221,24 +219,24 @@ async function receive(
     return taken;
   };
   const shape = { fileField: kind.fileField, isField: (name: string) => isFieldName(name, kind.fieldNames) };
-  passage.watchBytes();
-  const form = await readForm(raw, shape, takeFile, passage.signal);
-  if (!part || !intake) throw new Error('A form was read without its file part');
+  permit.watchBytes();
+  const form = await readForm(raw, shape, takeFile, permit.signal);
+  if (!part || !intake) throw new Error('The form reader returned without a file part');
   return { form, part, file: intake.received(), streamed };
 }
 
-/** A large file, of which more is to come. */
+/** A large file that is still arriving. */
 interface ArrivingFile {
   readonly part: FilePart;
   readonly body: Readable;
   readonly head: Buffer;
   readonly bytesMin: number;
   readonly bytesMax: number;
-  /** As far as it is known yet: the form may name it after the file. */
+  /** Null if not known yet: the field may follow the file. */
   readonly spaceId: string | null;
 }
 
-/** Nothing of the body is read until it has room and a place. Null, and nothing stored, when the file is refused already. */
+/** Reads none of the body until the upload has room and a place. Null, with nothing stored, if the file is refused. */
 async function storeWhileArriving(
   attempt: Attempt,
   types: readonly string[],
@@ -246,16 +244,16 @@ async function storeWhileArriving(
   lowerLimit: (bytesMax: number) => void,
 ): Promise<HeldObject | null> {
   const { deps, projectId, user } = attempt;
-  const facts = await factsOf(user, types, part, head);
-  if (refusedTypeOf(user, types, facts) !== null) return null;
+  const facts = await gatherFacts(user, types, part, head);
+  if (findRefusedType(user, types, facts) !== null) return null;
   const { signal } = attempt.abort;
-  // Before the place: who waits for the room of its own user takes nothing that others could use.
+  // Room first: an upload that waits for its own user's room must not occupy a place that others could use.
   await claimRoom(attempt, spaceId, bytesMin, bytesMax, signal);
   const left = Math.min(attempt.room.user, attempt.room.space);
   lowerLimit(left);
   if (left < bytesMin) return null;
-  await attempt.passage.needPlace();
-  // What the form says of visibility may come later: until it is known, the file is private.
+  await attempt.permit.waitForPlace();
+  // The visibility field may follow the file: private until the whole form is read.
   const object = await deps.reservations.newObject(projectId, 'private');
   await whileWriting(deps, object, () =>
     write(attempt, object, body, facts, signal, Math.min(bytesMax, left)),
@@ -263,7 +261,7 @@ async function storeWhileArriving(
   return object;
 }
 
-/** Where nothing limits what may be stored, there is nothing to share. */
+/** Without any limit there is nothing to claim. */
 async function claimRoom(
   attempt: Attempt,
   spaceId: string | null,
@@ -275,7 +273,7 @@ async function claimRoom(
   if (attempt.room.user === Number.POSITIVE_INFINITY && spaceId === null) return;
   const readRoom = async (): Promise<Room> => {
     const [row] = await deps.db.read<RoomRow>(findRoom(projectId, user.id, spaceId));
-    // Without a row the user is gone: the commit says so.
+    // No row: the user was deleted, and the commit will refuse the file.
     return {
       user: row ? roomLeft(row.storage_limit, row.used_bytes) : attempt.room.user,
       space: roomLeft(row?.space_limit ?? null, row?.space_used_bytes ?? 0),
@@ -292,8 +290,8 @@ async function claimRoom(
   attempt.room = attempt.claim.room;
 }
 
-/** The space that the fields before the file name. Whether they are valid is judged once all of them are here. */
-function spaceNamedIn(fields: FormFields): string | null {
+/** The space, if a field before the file names it. Invalid fields are reported once the whole form is read. */
+function parseSpaceField(fields: FormFields): string | null {
   try {
     const { space_id, spaceId = space_id } = gatherFields(fields, ['space_id']);
     return isUuid(spaceId) ? spaceId.toLowerCase() : null;
@@ -310,13 +308,13 @@ async function write(
   signal?: AbortSignal,
   bytesMax?: number,
 ): Promise<void> {
-  const meta = objectMetaOf(name, declared);
+  const meta = buildObjectMeta(name, declared);
   await attempt.deps.objects.put(object.zone, toStorageKey(object), body, meta, signal, bytesMax);
   attempt.written.add(object);
 }
 
-/** Sees to it that the object is stored, and on the zone of its visibility. */
-async function place(
+/** Stores a small file, or copies a streamed one to the zone that matches its visibility. */
+async function storeInZone(
   attempt: Attempt,
   arrived: HeldObject | null,
   file: ReceivedFile,
@@ -327,7 +325,7 @@ async function place(
   const zone = zoneFor(deps.objects, visibility);
   if (arrived?.zone === zone) return arrived;
   if (!arrived) {
-    if (!file.whole) throw new Error('A file that is neither stored nor in memory cannot be placed');
+    if (!file.whole) throw new Error('The file is neither stored nor in memory');
     const object = await deps.reservations.newObject(projectId, zone);
     await write(attempt, object, file.whole, facts);
     return object;
@@ -341,31 +339,31 @@ async function place(
   return object;
 }
 
-/** An object that has just been stored and is not there is the store's fault, not the caller's. */
+/** NOT_FOUND for an object that was just stored is the store's fault, so it is not a 404 for the caller. */
 async function copyArrived(deps: Deps, arrived: HeldObject, to: Zone): Promise<void> {
   try {
     await deps.objects.copy(arrived.zone, to, toStorageKey(arrived));
   } catch (error) {
     if (!(error instanceof PakhusError) || error.code !== 'NOT_FOUND') throw error;
-    throw outage('storage', 'The object store has lost what it had stored: try again', error);
+    throw outage('storage', 'The object store lost the file: try again', error);
   }
 }
 
-function inputOf<Input extends UploadInput>(kind: UploadKind<Input>, form: FormFields): Input {
+function parseInput<Input extends UploadInput>(kind: UploadKind<Input>, form: FormFields): Input {
   const fields = gatherFields(form, kind.fieldNames, kind.numberFields);
   kind.validate(fields);
   return fields as unknown as Input;
 }
 
-/** Hashes the body as it comes in, where the client sent a digest that may mean all of it. */
-function digestOfBody({ raw, headers }: Call): () => Buffer | null {
+/** Hashes the whole body if the client sent a Content-Digest, which may cover all of it. */
+function hashBody({ raw, headers }: Call): () => Buffer | null {
   if (headers['content-digest'] === undefined) return () => null;
   const hash = createHash('sha256');
   raw.on('data', (chunk: Buffer) => hash.update(chunk));
   return () => hash.digest();
 }
 
-const rowOf = (
+const buildRow = (
   actor: TenantActor,
   user: Subject,
   input: UploadInput,
@@ -384,6 +382,6 @@ const rowOf = (
   storage_key: toStorageKey(object),
   zone: object.zone,
   sha256: file.sha256.toString('hex'),
-  // Last, here as above: what follows a spread is added to the object field by field, at 50 times the cost.
+  // Spread last, here and above: V8 adds fields that follow a spread one by one, at 50 times the cost.
   ...values,
 });

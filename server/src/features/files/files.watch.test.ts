@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientPace, paceBytesMin } from './files.watch.ts';
 
-/** As much of a request as the pace is measured by. */
-function requestOf() {
+/** The parts of a request that ClientPace reads. */
+function fakeRequest() {
   const socket = { bytesRead: 0 };
   const state = { paused: false, complete: false };
   const raw = Object.assign(new EventEmitter(), { socket, isPaused: () => state.paused });
@@ -21,10 +21,10 @@ describe('the pace of an upload', () => {
   });
 
   function watched(othersWait = () => false) {
-    const request = requestOf();
+    const request = fakeRequest();
     const abort = new AbortController();
     const pace = new ClientPace(request.raw, abort, othersWait);
-    /** Seconds go by in which so many bytes arrive each, with as much in use. */
+    /** Lets seconds pass while bytes arrive at this rate, with this share of the places in use. */
     const pass = (seconds: number, bytesPerSecond: number, occupancy = 0) => {
       for (let n = 0; n < seconds; n += 1) {
         pace.measure(occupancy);

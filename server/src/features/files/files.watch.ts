@@ -1,10 +1,10 @@
-// The client of an upload, while it sends: whether it is still there, and whether it gets on.
+// Watches the client of an upload while it sends: aborts if it hangs up or sends too slowly.
 import type { IncomingMessage } from 'node:http';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { type Sender, slowBytesPerSecond } from '../../platform/concurrency/eviction.ts';
 import { ClientGone } from '../../platform/forms/form-reader.ts';
 
-/** Of a body that is all here. */
+/** For a body that has arrived completely. */
 const nothingToStop = () => undefined;
 
 /** Aborts when the client hangs up. Returns how to stop watching. */
@@ -16,16 +16,16 @@ export function watchClient(raw: IncomingMessage, abort: AbortController): () =>
   raw.on('close', onClose);
   return () => {
     raw.off('close', onClose);
-    // What is left of a refused body is read and dropped; the server bounds for how long.
+    // Read and drop the rest of a refused body; the server limits for how long.
     if (!raw.complete) raw.resume();
   };
 }
 
 const paceCheckMs = 20_000;
-/** Before that, what has come says little about the pace. */
+/** A shorter window says too little about the pace. */
 const paceKnownAfterMs = 3_000;
 
-/** What must come in 20 s: more and more, the fewer places are left for others. */
+/** How much must arrive in 20 s. Rises as places run out. */
 export const paceBytesMin = (occupancy: number): number => {
   const crowding = Math.min(1, Math.max(0, (occupancy - 0.5) / 0.5));
   return bytesMinWhenIdle + Math.round(crowding * (bytesMinWhenFull - bytesMinWhenIdle));
@@ -35,8 +35,8 @@ const bytesMinWhenIdle = 10 * 1024;
 const bytesMinWhenFull = (slowBytesPerSecond * paceCheckMs) / 1000;
 
 /**
- * Measures how fast a client sends. `othersWait` tells whether its own user's uploads wait for it. While it is paused,
- * because the store is behind or it waits for its turn, it is we who are slow.
+ * Measures how fast a client sends. `othersWait` tells whether other uploads of its user wait for this one. Windows with
+ * a pause do not count: then the store or the queue is slow, not the client.
  */
 export class ClientPace implements Sender {
   readonly #raw: IncomingMessage;
@@ -45,11 +45,11 @@ export class ClientPace implements Sender {
   readonly #onPause = () => {
     this.#wasPaused = true;
   };
-  /** Null until somebody measures: who waits to be let in is not read from. */
+  /** Null until the first measurement: nothing is read from an upload that waits for its permit. */
   #startedAt: number | null = null;
   #bytesAtStart = 0;
   #wasPaused = false;
-  /** Of the window before this one. */
+  /** The pace of the previous window. */
   #paceBefore = Number.POSITIVE_INFINITY;
 
   constructor(raw: IncomingMessage, abort: AbortController, othersWait: () => boolean) {
@@ -70,7 +70,7 @@ export class ClientPace implements Sender {
     if (this.#startedAt !== null) {
       if (performance.now() - this.#startedAt < paceCheckMs) return;
       if (!this.#raw.complete && !this.#wasPaused)
-        this.#judge(paceBytesMin(this.#othersWait() ? 1 : occupancy));
+        this.#abortIfSlow(paceBytesMin(this.#othersWait() ? 1 : occupancy));
       this.#paceBefore = this.pace ?? Number.POSITIVE_INFINITY;
     }
     this.#startedAt = performance.now();
@@ -78,7 +78,7 @@ export class ClientPace implements Sender {
     this.#wasPaused = this.#raw.isPaused();
   }
 
-  #judge(bytesMin: number): void {
+  #abortIfSlow(bytesMin: number): void {
     if (this.#bytes < bytesMin)
       this.#abort.abort(this.#bytes < bytesMinWhenIdle ? tooSlow() : tooSlowNow(bytesMin));
   }
@@ -105,13 +105,13 @@ const tooSlow = () =>
     },
   );
 
-// These are no fault of the request, which would have gone through at another time: a client should send it again.
+// The next two are 503, not 4xx: the request is valid and may succeed later.
 const retryAfterSeconds = 10;
 
 const tooSlowNow = (bytesMin: number) =>
   outage(
     'capacity',
-    `There are many uploads, and this one is slow: send at least ${bytesMin} bytes every ${paceCheckMs / 1000} s, or try again later`,
+    `The server is busy and this upload is slow: send at least ${bytesMin} bytes every ${paceCheckMs / 1000} s, or try again later`,
     undefined,
     retryAfterSeconds,
   );
@@ -119,7 +119,7 @@ const tooSlowNow = (bytesMin: number) =>
 const crowdedOut = () =>
   outage(
     'capacity',
-    'Others wait, and this was the slowest upload of whoever has the most under way: send it again, fewer at a time',
+    'The server is busy and ended this upload, the slowest of the caller with the most in flight: send it again, with fewer at a time',
     undefined,
     retryAfterSeconds,
   );

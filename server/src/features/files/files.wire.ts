@@ -1,4 +1,4 @@
-// Files as HTTP shows them, and the metadata that a caller may set.
+// The HTTP shapes of files and of the metadata that callers set.
 
 import { type Static, Type } from 'typebox';
 import type { FileRow } from '../../contract/file.ts';
@@ -16,9 +16,9 @@ import {
 
 export const Visibility = Choice(['private', 'public'], { 'x-name': 'Visibility' });
 const segment = `(?!\\.{1,2}(?:/|$))[^/${controls}]+`;
-/** What `parseFolder` takes; it also says which rule was broken. */
+/** For the document only: `parseFolder` enforces the rules and names the broken one. */
 const folderPattern = `^/*(?:${segment}(?:/${segment})*)?/*$`;
-/** Slashes at either end are dropped before the rule of 512 counts; the bound here only limits the work. */
+/** `parseFolder` limits the trimmed folder to 512 characters; this bound only limits the work. */
 export const Folder = Type.String({
   maxLength: 1024,
   'x-shown': { maxLength: 512, pattern: folderPattern },
@@ -59,7 +59,7 @@ export const SpaceFilter = Type.String({
   examples: ['none', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'],
 });
 
-/** What upload and update take alike; null clears. */
+/** Shared by upload and update; null clears. */
 export const FileMeta = Named('FileChange', {
   folder: Type.Optional(Nullable(Folder)),
   tags: Type.Optional(Nullable(Tags)),
@@ -68,9 +68,7 @@ export const FileMeta = Named('FileChange', {
   visibility: Type.Optional(Visibility),
 });
 
-/** A file as a part of a form. */
 export const FilePart = Type.String({ format: 'binary', examples: ['(bytes)'] });
-/** All that a form says beside it, in one part. */
 export const MetaPart = Type.Optional(
   Type.String({
     description:
@@ -79,7 +77,7 @@ export const MetaPart = Type.Optional(
   }),
 );
 
-/** How a form is read, for the descriptions of the routes that take one. */
+/** For the descriptions of the routes that take a form. */
 export const formRules = `Parts may come in any order, with exactly one file among them, which has a file name. What is said about the file is one \`meta\` part with JSON, or single fields, or both: a single field wins over the same one in \`meta\`, and of a field that is repeated the last counts.
 
 \`tags\` as a field is a JSON array, or text with commas between the tags, and it may be repeated: all of them count. A tag with a comma in it therefore needs JSON. \`metadata\` as a field is JSON.
@@ -96,7 +94,6 @@ export const UploadHeaders = Type.Object({
   ),
 });
 
-/** What a form may say beside the file itself. */
 export const uploadFields = {
   ...FileMeta.properties,
   space_id: Type.Optional(Nullable(Uuid)),
@@ -104,8 +101,8 @@ export const uploadFields = {
 };
 
 /**
- * The same as a form shows them. An empty field names nothing, and is what pages send whose user left it alone: the
- * reference would otherwise fill in an id and a digest of its own making.
+ * The same fields, as documented for forms. Pages send empty fields that the user left alone, so empty counts as absent;
+ * without the empty examples the API reference would prefill an invented id and digest.
  */
 export const formFields = {
   ...uploadFields,
@@ -149,10 +146,10 @@ const fileFields = {
   compression: Nullable(JobView),
 };
 
-/** Not `File` to its readers: in a browser, that is what a form uploads. */
+/** Not named `File`, which is a built-in type in browsers. */
 export const FileView = Named('StoredFile', fileFields);
 
-/** Written out rather than as a file and something more: of `allOf`, not every generator makes one type. */
+/** Repeats the fields instead of using `allOf`, which not every generator turns into one type. */
 export const FileDetail = Named('FileDetail', {
   ...fileFields,
   url: Type.String({
@@ -167,7 +164,7 @@ export interface FileUrl {
   url_expires_at: string | null;
 }
 
-/** What a signed URL carries; changing any of it breaks the signature. */
+/** All of it is signed. */
 export const SignedQuery = Type.Object({
   expires: Type.String({
     pattern: '^[1-9][0-9]{0,14}$',
@@ -218,9 +215,8 @@ export const deliveryHeaders = {
 };
 export const rangeHeaders = (example: string) => ({ 'Content-Range': Type.String({ examples: [example] }) });
 
-/** With its URL. */
 export function viewDetail(row: FileRow, { url, url_expires_at }: FileUrl): Static<typeof FileDetail> {
-  // Added to the view, not spread with it into a third object.
+  // Assigning is cheaper than spreading both into a third object.
   const view: Static<typeof FileView> & Partial<FileUrl> = viewFile(row);
   view.url = url;
   view.url_expires_at = url_expires_at;

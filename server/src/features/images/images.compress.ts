@@ -1,10 +1,6 @@
-// One try at one image job.
-//
-// The result is noted on the job's row before it takes the original's place. A try that is cut short at any
-// line is followed by another, which sees from the object itself how far the last one got: the original is
-// compressed, a noted result is only acknowledged, and nothing is ever compressed twice. Nor does a job fail whose
-// result may have been written: when its tries are used up, it is looked at once more. A try that ends with the process
-// that makes it does not count.
+// One attempt at an image job. The digest of the result is saved on the job's row before the result replaces the original,
+// so that after a crash at any line the next attempt can tell from the object how far the last one got, and never
+// compresses twice. A job whose result may have been written does not fail before one last look at the object.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +11,7 @@ import type { HeldObject } from '../../contract/object-ref.ts';
 import { newId } from '../../kernel/id.ts';
 import { ImageFault, ImageRefused, ImageStarved } from '../../platform/images/image-engine.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
-import { compressedMetaOf } from '../files/files.objects.ts';
+import { buildCompressedMeta } from '../files/files.objects.ts';
 import { lockInZone } from '../files/files.service.ts';
 import { whileHeld } from '../objects/objects.hold.ts';
 import { removeAbandoned } from '../objects/objects.remove.ts';
@@ -38,10 +34,10 @@ import { inWorkFolder } from './images.workspace.ts';
 export async function compressImage(deps: Deps, order: CompressionOrder, signal: AbortSignal): Promise<void> {
   const { jobId, projectId } = order;
   const [job] = await deps.db.query<WorkRow>(claimJob(projectId, jobId));
-  // The file is gone, or an earlier try has finished after all.
+  // The file was deleted, or an earlier attempt has finished after all.
   if (!job) return;
   if (job.result_sha256 === null) {
-    if (isUsedUp(deps, job)) return fail(deps, order, job, lastReasonOf(job));
+    if (isUsedUp(deps, job)) return fail(deps, order, job, lastReason(job));
     if (job.deaths_alone >= deathsAloneMax) return fail(deps, order, job, deadlyReason);
   }
   await inWorkFolder(async (folder) => {
@@ -53,19 +49,19 @@ export async function compressImage(deps: Deps, order: CompressionOrder, signal:
   });
 }
 
-/** Tries beyond those that may be made only look how far the others got. */
+/** Further attempts do not compress: they only check whether an earlier one wrote its result. */
 const isUsedUp = ({ settings }: Deps, { attempts }: WorkRow): boolean =>
   attempts > settings.IMAGE_MAX_ATTEMPTS;
 
-const lastReasonOf = ({ error }: WorkRow): string => error ?? 'The image could not be compressed';
+const lastReason = ({ error }: WorkRow): string => error ?? 'The image could not be compressed';
 
 /**
- * A process may be killed for any reason, and its images are tried again. Only an image whose process died this often in
- * a row while it decoded nothing else is held to be the reason.
+ * A process may be killed for reasons unrelated to its images, so they are retried. An image is to blame only if its
+ * process died this often in a row while it decoded nothing else.
  */
 const deathsAloneMax = 2;
 const deadlyReason =
-  'The process that worked on the image was killed, and again when it tried the image alone';
+  'The process that compressed the image was killed, and again when it processed only this image';
 
 async function attempt(
   deps: Deps,
@@ -78,7 +74,7 @@ async function attempt(
   const object = toHeldObject(projectId, job);
   const found = await download(deps, job, input, signal);
   if (found.equals(job.file_sha256)) {
-    if (isUsedUp(deps, job)) throw new ImageRefused(lastReasonOf(job));
+    if (isUsedUp(deps, job)) throw new ImageRefused(lastReason(job));
     await replaceOriginal(deps, job, object, input, join(folder, 'output'), signal);
   } else if (!job.result_sha256?.equals(found)) throw wrongObject(deps, job);
   else if (!(await beginRewrite(deps, object))) throw new FileMoved();
@@ -88,8 +84,8 @@ async function attempt(
 }
 
 /**
- * The file owns its new object, and the job is done. False when the file is gone or in the other zone. The file stays
- * locked: a move comes either before, or finds the job done.
+ * Gives the file its new object and marks the job as done. False if the file was deleted or moved to the other zone. Locks
+ * the file, so that a concurrent move commits first or sees the job done.
  */
 const finish = (deps: Deps, job: WorkRow, object: HeldObject): Promise<boolean> =>
   deps.db.transaction(async (tx) => {
@@ -100,16 +96,16 @@ const finish = (deps: Deps, job: WorkRow, object: HeldObject): Promise<boolean> 
     return true;
   });
 
-/** Whoever answered for the store may have sent something else this time. */
+/** Retried: the store may have returned wrong bytes this once. */
 function wrongObject(deps: Deps, job: WorkRow): ImageRefused | ImageFault {
   const reason = 'The stored object is not the image that was uploaded';
   return isUsedUp(deps, job) ? new ImageRefused(reason) : new ImageFault(reason);
 }
 
-/** The file went to another zone while its image was in the works, or is gone. */
+/** The file was moved to the other zone, or deleted, during the attempt. */
 class FileMoved extends Error {
   constructor() {
-    super('The file has moved meanwhile');
+    super('The file was moved or deleted during compression');
   }
 }
 
@@ -121,7 +117,7 @@ const toHeldObject = (projectId: string, { file_id, zone }: WorkRow): HeldObject
   holder: newId(),
 });
 
-/** Resolves to the sha256 of the object that is there now. */
+/** Resolves to the sha256 of the downloaded object. */
 async function download(deps: Deps, job: WorkRow, path: string, signal: AbortSignal): Promise<Buffer> {
   const hash = createHash('sha256');
   const meter = new Transform({
@@ -144,26 +140,26 @@ async function replaceOriginal(
   signal: AbortSignal,
 ): Promise<void> {
   const { projectId } = object;
-  // After a death of unknown cause nothing else is decoded beside it: should it happen again, the cause is known.
+  // After a crash of unknown cause the image runs alone, so that a second crash can be blamed on it.
   const whenAlone = job.cut_short ? () => deps.db.query(markAlone(projectId, job)) : undefined;
   const image = await deps.images.compress(input, output, job.recipe, signal, whenAlone);
-  const result: JobResult = { ...image, sha256: await sha256Of(output) };
+  const result: JobResult = { ...image, sha256: await hashFile(output) };
   if (!(await beginRewrite(deps, object))) throw new FileMoved();
   const [noted] = await deps.db.query(noteResult(projectId, job, job.zone, result));
   if (!noted) throw new FileMoved();
-  const meta = compressedMetaOf(job.file_name, image.format);
+  const meta = buildCompressedMeta(job.file_name, image.format);
   await whileHeld(deps, object, deps.settings.REAPER_GRACE_SECONDS, () =>
     deps.objects.put(object.zone, job.storage_key, createReadStream(output), meta, signal),
   );
 }
 
-async function sha256Of(path: string): Promise<Buffer> {
+async function hashFile(path: string): Promise<Buffer> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   return hash.digest();
 }
 
-/** What can never succeed fails at once; anything else is tried again while tries are left. */
+/** Permanent errors fail the job at once; other errors are retried while attempts are left. */
 async function settleFailure(
   deps: Deps,
   order: CompressionOrder,
@@ -174,8 +170,8 @@ async function settleFailure(
   const { jobId, projectId } = order;
   if (error instanceof ImageRefused) return fail(deps, order, job, error.message);
   const [progress] = await deps.db.query<ProgressRow>(findProgress(projectId, jobId));
-  // Nothing is wrong with an image whose try was cut short by a graceful stop, by a busy machine, or by a move that may
-  // have taken the object away from the worker: such a try does not count.
+  // Not the image's fault: a graceful stop, a busy machine, or a move that took the object away from the worker. Such an
+  // attempt does not count.
   const excused =
     signal.aborted ||
     error instanceof ImageStarved ||
@@ -183,17 +179,17 @@ async function settleFailure(
     progress?.zone !== job.zone;
   const isLast = !excused && job.attempts >= deps.settings.IMAGE_MAX_ATTEMPTS;
   if (isLast && !progress?.result_noted) return fail(deps, order, job, publicReason(error));
-  const tries = excused ? job.attempts - 1 : job.attempts;
-  await deps.db.query(markPending(projectId, job, tries, publicReason(error)));
-  deps.log.warn({ err: error, job_id: jobId, attempts: job.attempts }, 'an image job will be tried again');
+  const attempts = excused ? job.attempts - 1 : job.attempts;
+  await deps.db.query(markPending(projectId, job, attempts, publicReason(error)));
+  deps.log.warn({ err: error, job_id: jobId, attempts: job.attempts }, 'image job failed, retrying');
   throw error;
 }
 
-/** What else went wrong is for the log: it may name folders and statements. */
+/** Other errors go only to the log: they may name folders and statements. */
 const publicReason = (error: unknown): string =>
   error instanceof ImageFault
     ? error.message.slice(0, 300)
-    : 'The image could not be read or written: a part of the service was away';
+    : 'The image could not be read or written: a part of the service was unavailable';
 
 async function fail(
   deps: Deps,

@@ -1,4 +1,4 @@
-// Images and their jobs, over HTTP.
+// The HTTP routes for images and their jobs.
 import { Type } from 'typebox';
 import { ImageFormat, JobView, viewJob } from '../../contract/image-job.ts';
 import { route } from '../../contract/route.ts';

@@ -1,4 +1,4 @@
-// Image uploads and the state of their jobs. The original is stored and usable at once.
+// Commits image uploads together with their compression jobs, and reads the jobs' state.
 
 import { pinnedSpaceOf, pinnedUserOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
@@ -8,13 +8,13 @@ import { PakhusError } from '../../kernel/error.ts';
 import { type ImageWishes, resolveRecipe } from '../../kernel/media/image-recipe.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { projectTransaction } from '../../platform/db/project-work.ts';
-import { commitFile, namingFile } from '../files/files.commit.ts';
+import { commitFile, withFileId } from '../files/files.commit.ts';
 import type { UploadInput } from '../files/files.upload.ts';
 import { countWaiting, findJob, insertJob, type JobRow } from './images.sql.ts';
 
 export type ImageInput = UploadInput & ImageWishes;
 
-/** What a worker is told: the job, and who uploaded the image, should it have to record a failure. */
+/** The queue's payload. The audit record of a failed job names the uploader. */
 export interface CompressionOrder {
   readonly jobId: string;
   readonly projectId: string;
@@ -23,7 +23,7 @@ export interface CompressionOrder {
 
 export const compressionQueue = 'images.compress';
 
-/** The row, the job and its place in the queue are one transaction. */
+/** Stores the file's row, the job and the queue entry in one transaction. */
 export async function commitImage(
   deps: Deps,
   jobId: string,
@@ -38,20 +38,20 @@ export async function commitImage(
     const [ahead] = await tx.query<{ jobs: number }>(countWaiting(projectId, backlogMax));
     await tx.query(insertJob(projectId, jobId, userId, file.id, resolveRecipe(input), file.size));
     const order: CompressionOrder = { jobId, projectId, uploader: audit };
-    await deps.queue.send(tx, compressionQueue, jobId, order, priorityBehind(ahead?.jobs ?? 0));
+    await deps.queue.send(tx, compressionQueue, jobId, order, toPriority(ahead?.jobs ?? 0));
     return result;
   };
-  return namingFile(file, projectTransaction(deps, projectId, commit));
+  return withFileId(file, projectTransaction(deps, projectId, commit));
 }
 
-/** How far back a backlog is counted. */
+/** Counting stops here: a longer backlog hardly changes the priority. */
 const backlogMax = 4_096;
 
 /**
- * Whoever has much waiting goes behind whoever has little: what one project sends by the thousand does not keep
- * the others' single images for hours. Within a step, first come, first served.
+ * The longer a project's backlog, the lower the priority, so that thousands of images of one project do not delay single
+ * images of others for hours. Jobs of equal priority are first come, first served.
  */
-const priorityBehind = (waiting: number): number => -Math.ceil(Math.log2(waiting + 1));
+const toPriority = (waiting: number): number => -Math.ceil(Math.log2(waiting + 1));
 
 export async function readJob(deps: Deps, actor: TenantActor, jobId: string): Promise<JobRow> {
   const [row] = await deps.db.read<JobRow>(

@@ -9,10 +9,10 @@ export interface JobRow extends JobFacts {
   readonly attempts: number;
 }
 
-/** A job with what its worker needs to know of the file. */
+/** A job, with the fields of its file that the worker needs. */
 export interface WorkRow extends JobRow {
   readonly claim: number;
-  /** The try before this one ended with the process that made it. */
+  /** The process of the previous attempt died. */
   readonly cut_short: boolean;
   readonly deaths_alone: number;
   readonly user_id: string;
@@ -41,7 +41,7 @@ export const countWaiting = (projectId: string, jobsMax: number): Sql => sql`
   select count(*)::int as jobs from (select from compression_jobs
     where project_id = ${projectId} and status in ('pending', 'processing') limit ${jobsMax}) waiting`;
 
-/** Confined to one user, and to one space, for tokens that are. */
+/** Limited to one user or one space if the token is. */
 export const findJob = (
   projectId: string,
   jobId: string,
@@ -53,7 +53,7 @@ export const findJob = (
     ${userId === null ? noSql : sql`and j.user_id = ${userId}`}
     ${spaceId === null ? noSql : sql`and f.space_id = ${spaceId}`}`;
 
-/** A try that was cut short with its process is made again in its place: it does not count. */
+/** An attempt whose process died does not count. */
 export const claimJob = (projectId: string, jobId: string): Sql => sql`
   with before as (
     select id, status = 'processing' as cut_short, alone from compression_jobs
@@ -68,9 +68,9 @@ export const claimJob = (projectId: string, jobId: string): Sql => sql`
   returning ${columns}, j.claim, j.deaths_alone, before.cut_short, j.user_id, j.recipe, j.result_sha256,
     f.name as file_name, f.sha256 as file_sha256, f.storage_key, f.zone`;
 
-/** From here on, and until its result is noted, the image is the one suspect if the process dies. */
-export const markAlone = (projectId: string, at: Try): Sql => sql`
-  update compression_jobs j set alone = true where j.project_id = ${projectId} and ${isAt(at)}`;
+/** From now until the result is noted, a crash of the process is blamed on this image. */
+export const markAlone = (projectId: string, at: Attempt): Sql => sql`
+  update compression_jobs j set alone = true where j.project_id = ${projectId} and ${isCurrent(at)}`;
 
 export interface JobResult {
   readonly bytes: number;
@@ -80,27 +80,27 @@ export interface JobResult {
   readonly sha256: Buffer;
 }
 
-/** The try that the job is in, so that one which was given up for lost has no say any more. */
-type Try = Pick<WorkRow, 'id' | 'claim'>;
+/** Identifies the current attempt, so that one which was given up as lost can no longer change the job. */
+type Attempt = Pick<WorkRow, 'id' | 'claim'>;
 
-const isAt = ({ id, claim }: Try): Sql =>
+const isCurrent = ({ id, claim }: Attempt): Sql =>
   sql`j.id = ${id} and j.claim = ${claim} and j.status = 'processing'`;
 
-/** Nothing when the file is gone or has moved to another zone: then its object must not be written. */
-export const noteResult = (projectId: string, at: Try, zone: Zone, result: JobResult): Sql => sql`
+/** No row if the file was deleted or moved to the other zone: then its object must not be written. */
+export const noteResult = (projectId: string, at: Attempt, zone: Zone, result: JobResult): Sql => sql`
   update compression_jobs j set result_sha256 = ${result.sha256}, compressed_size = ${result.bytes},
     format = ${result.format}, width = ${result.width}, height = ${result.height}, alone = false, updated_at = now()
   from files f
-  where j.project_id = ${projectId} and ${isAt(at)} and f.id = j.file_id and f.project_id = j.project_id
+  where j.project_id = ${projectId} and ${isCurrent(at)} and f.id = j.file_id and f.project_id = j.project_id
     and f.zone = ${zone}
   returning j.id`;
 
-export const markDone = (projectId: string, at: Try): Sql => sql`
+export const markDone = (projectId: string, at: Attempt): Sql => sql`
   update compression_jobs j set status = 'done', error = null, updated_at = now()
-  where j.project_id = ${projectId} and ${isAt(at)}
+  where j.project_id = ${projectId} and ${isCurrent(at)}
   returning j.id`;
 
-/** Where the file is now, and whether its original may have been replaced already. */
+/** The file's current zone, and whether its original may have been replaced already. */
 export interface ProgressRow {
   readonly zone: Zone;
   readonly result_noted: boolean;
@@ -111,13 +111,13 @@ export const findProgress = (projectId: string, jobId: string): Sql => sql`
   from compression_jobs j join files f on f.id = j.file_id and f.project_id = j.project_id
   where j.project_id = ${projectId} and j.id = ${jobId}`;
 
-/** `tries` is how many have been used up; the reason is kept in case no other comes. */
-export const markPending = (projectId: string, at: Try, tries: number, reason: string): Sql => sql`
-  update compression_jobs j set status = 'pending', attempts = ${tries}, error = ${reason}, updated_at = now()
-  where j.project_id = ${projectId} and ${isAt(at)}`;
+/** Saves the reason in case this turns out to be the last attempt. */
+export const markPending = (projectId: string, at: Attempt, attempts: number, reason: string): Sql => sql`
+  update compression_jobs j set status = 'pending', attempts = ${attempts}, error = ${reason}, updated_at = now()
+  where j.project_id = ${projectId} and ${isCurrent(at)}`;
 
-export const markFailed = (projectId: string, at: Try, error: string): Sql => sql`
+export const markFailed = (projectId: string, at: Attempt, error: string): Sql => sql`
   update compression_jobs j set status = 'failed', error = ${error}, compressed_size = null, format = null,
     width = null, height = null, result_sha256 = null, updated_at = now()
-  where j.project_id = ${projectId} and ${isAt(at)}
+  where j.project_id = ${projectId} and ${isCurrent(at)}
   returning j.file_id, j.user_id`;

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inWorkFolder } from './images.workspace.ts';
 
-test('images: the folder of a try is gone after it, and so is what a killed process left long ago', async () => {
+test('images: the folder of an attempt is removed after it, and so are old folders of killed processes', async () => {
   const [old, young] = await Promise.all([0, 1].map(() => mkdtemp(join(tmpdir(), 'pakhus-image-'))));
   await writeFile(join(old as string, 'input'), 'an image');
   const daysAgo = new Date(Date.now() - 2 * 86_400_000);
   await utimes(old as string, daysAgo, daysAgo);
   let used = '';
-  // This process may have looked for such folders within the hour.
+  // This process may have swept within the last hour.
   const inTwoHours = Date.now() + 7_200_000;
   const failing = inWorkFolder(
     async (folder) => {

@@ -1,11 +1,11 @@
-// The folder that one try at an image works in. A process that was killed leaves its folder behind, with a
-// customer's image in it: those that live on remove it.
+// The temporary folder of one attempt at an image. A killed process leaves its folder behind, with a customer's image in
+// it, so the other processes sweep abandoned folders.
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const prefix = 'pakhus-image-';
-/** Far longer than any try takes, whoever makes it. */
+/** Far longer than any attempt takes. */
 const abandonedAfterMs = 86_400_000;
 const sweepEveryMs = 3_600_000;
 let sweptAtMs = 0;
@@ -30,7 +30,7 @@ async function sweepAbandoned(nowMs: number): Promise<void> {
   for (const name of names.filter((one) => one.startsWith(prefix))) {
     const folder = join(tmpdir(), name);
     const found = await stat(folder).catch(() => null);
-    // What belongs to another user of the machine is theirs to remove.
+    // Folders of another system user are theirs to remove.
     if (!found || found.uid !== process.getuid?.()) continue;
     if (nowMs - found.mtimeMs > abandonedAfterMs)
       await rm(folder, { recursive: true, force: true }).catch(() => undefined);

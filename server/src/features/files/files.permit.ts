@@ -1,5 +1,5 @@
-// What an upload holds of what all uploads share. A form that fits the buffer holds its length of the buffers; a larger
-// one, or one of unknown length, takes a place once more of it is here than the buffer holds.
+// An upload's share of the buffer memory and streaming places that all uploads compete for. A form that fits into the
+// buffer reserves its length. A larger one, or one of unknown length, takes a place once it has outgrown the buffer.
 import type { IncomingMessage } from 'node:http';
 import type { Deps } from '../../contract/deps.ts';
 import type { Owner } from '../../platform/concurrency/eviction.ts';
@@ -7,24 +7,24 @@ import type { FormSource } from '../../platform/forms/form-reader.ts';
 import { wholeBytesMax } from './files.receive.ts';
 import { ClientPace } from './files.watch.ts';
 
-/** A small file, with some fields beside it. */
+/** A small file plus some fields. */
 export const bufferedBytesMax = wholeBytesMax + 16 * 1024;
 
 export const declaredBytes = ({ headers }: IncomingMessage): number =>
   Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
 
-export class Passage {
+export class UploadPermit {
   readonly #deps: Deps;
   readonly #owner: Owner;
   readonly #raw: IncomingMessage;
   readonly #abort: AbortController;
   readonly #pace: ClientPace | null;
-  #leaveBuffer: (() => void) | null = null;
-  #leavePlace: (() => void) | null = null;
+  #releaseBuffer: (() => void) | null = null;
+  #releasePlace: (() => void) | null = null;
   #place: Promise<void> | null = null;
   #bytesRead = 0;
-  #heldBack = false;
-  #left = false;
+  #paused = false;
+  #released = false;
 
   private constructor(
     deps: Deps,
@@ -40,97 +40,97 @@ export class Passage {
     this.#pace = pace;
   }
 
-  /** Waits where there is nothing left to begin with. `userId` is whose room the file will take. */
-  static async enter(
+  /** Waits until there is capacity. `userId` is the user whose quota the file is charged to. */
+  static async acquire(
     deps: Deps,
     owner: Owner,
     userId: string,
     raw: IncomingMessage,
     abort: AbortController,
-  ): Promise<Passage> {
+  ): Promise<UploadPermit> {
     const pace = raw.complete ? null : new ClientPace(raw, abort, () => deps.inFlight.isWaitedFor(userId));
-    const passage = new Passage(deps, owner, raw, abort, pace);
+    const permit = new UploadPermit(deps, owner, raw, abort, pace);
     try {
-      await passage.#begin();
-      return passage;
+      await permit.#reserve();
+      return permit;
     } catch (error) {
       pace?.stop();
       throw error;
     }
   }
 
-  async #begin(): Promise<void> {
+  async #reserve(): Promise<void> {
     const { buffers } = this.#deps.uploads;
     const bytes = declaredBytes(this.#raw);
     if (bytes <= bufferedBytesMax) {
-      this.#leaveBuffer = await buffers.acquire(this.#owner, bytes, this.#pace, this.signal);
+      this.#releaseBuffer = await buffers.acquire(this.#owner, bytes, this.#pace, this.signal);
       return;
     }
-    this.#leaveBuffer = buffers.acquireIfEasy(this.#owner, bufferedBytesMax, this.#pace);
-    if (!this.#leaveBuffer) await this.needPlace();
+    this.#releaseBuffer = buffers.acquireIfEasy(this.#owner, bufferedBytesMax, this.#pace);
+    if (!this.#releaseBuffer) await this.waitForPlace();
   }
 
-  /** Ends the upload. Made when it is asked for, at some cost: of a small body that is all here nothing is left to end. */
+  /** Created lazily because it is costly: a small body that has arrived completely needs none. */
   get signal(): AbortSignal | undefined {
     return this.isBuffered && this.#raw.complete ? undefined : this.#abort.signal;
   }
 
-  /** Whether all of the form is held in memory, whatever its file turns out to be. */
+  /** Whether the whole form fits into memory, however large its file turns out to be. */
   get isBuffered(): boolean {
     return declaredBytes(this.#raw) <= bufferedBytesMax;
   }
 
-  /** Resolves when the upload may stream. Whoever waits in vain is ended. */
-  needPlace(): Promise<void> {
+  /** Resolves when the upload may stream. Aborts the upload if the wait fails. */
+  waitForPlace(): Promise<void> {
     this.#place ??= this.#takePlace();
     return this.#place;
   }
 
   async #takePlace(): Promise<void> {
     try {
-      this.#leavePlace = await this.#deps.uploads.places.acquire(this.#owner, 1, this.#pace, this.signal);
+      this.#releasePlace = await this.#deps.uploads.places.acquire(this.#owner, 1, this.#pace, this.signal);
     } catch (error) {
       this.#abort.abort(error);
       throw error;
     }
-    if (this.#left) return this.#leavePlace();
+    if (this.#released) return this.#releasePlace();
     this.#raw.off('data', this.#onData);
-    this.#leaveBuffer?.();
-    if (!this.#heldBack) return;
-    this.#heldBack = false;
+    this.#releaseBuffer?.();
+    if (!this.#paused) return;
+    this.#paused = false;
     this.#raw.resume();
   }
 
-  /** From when the form is read: until the upload has a place, it may hold no more than the buffer. */
+  /** Call when the form is read: without a place, an upload may hold no more than its buffer. */
   watchBytes(): void {
-    if (!this.isBuffered && !this.#leavePlace) this.#raw.on('data', this.#onData);
+    if (!this.isBuffered && !this.#releasePlace) this.#raw.on('data', this.#onData);
   }
 
-  /** Fields take memory as well as a file does. */
+  /** Counts the whole body, because fields take memory, too. */
   readonly #onData = (chunk: Buffer) => {
     this.#bytesRead += chunk.length;
-    if (this.#bytesRead <= bufferedBytesMax || this.#heldBack) return;
-    this.#heldBack = true;
+    if (this.#bytesRead <= bufferedBytesMax || this.#paused) return;
+    this.#paused = true;
     this.#raw.pause();
-    this.needPlace().catch(() => undefined);
+    this.waitForPlace().catch(() => undefined);
   };
 
-  /** Nobody else lets the form go on while it has to wait. */
-  guarded(source: FormSource): FormSource {
+  /** Keeps other code from resuming the form while the upload waits for a place. */
+  guard(source: FormSource): FormSource {
     return {
       pause: source.pause,
       cutShort: source.cutShort,
       resume: () => {
-        if (!this.#heldBack) source.resume();
+        if (!this.#paused) source.resume();
       },
     };
   }
 
-  leave(): void {
-    this.#left = true;
+  release(): void {
+    this.#released = true;
     this.#raw.off('data', this.#onData);
     this.#pace?.stop();
-    this.#leaveBuffer?.();
-    this.#leavePlace?.();
+    this.#releaseBuffer?.();
+    this.#releasePlace?.();
   }
 }
