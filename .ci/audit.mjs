@@ -1,5 +1,5 @@
-// Fails if a dependency that ships has a known vulnerability of high or critical severity. Where the registry does not
-// answer audit requests, as many mirrors do not, it says so in one line and succeeds: only findings fail a run.
+// Fails if a production dependency has a known vulnerability of high or critical severity. Many registry mirrors do not
+// answer audit requests; then it prints one line and succeeds.
 import { spawnSync } from 'node:child_process';
 
 const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], { encoding: 'utf8' });
@@ -19,7 +19,7 @@ for (const { name, severity, range, via } of grave) {
   console.error([`${severity}: ${name} ${range}`, ...advisories].join('\n  '));
 }
 if (grave.length > 0) process.exit(1);
-console.log('No dependency that ships has a known vulnerability of high or critical severity');
+console.log('No production dependency has a known vulnerability of high or critical severity');
 
 function parse(text) {
   try {

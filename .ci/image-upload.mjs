@@ -1,4 +1,4 @@
-// Waits for a service, uploads a file to it as a tenant would, and reads it back.
+// Waits for a service, uploads a file as a tenant would, and reads it back.
 //   node .ci/image-upload.mjs http://127.0.0.1:3000/api/v1 ADMIN-PASSWORD
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';

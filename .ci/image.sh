@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the Dockerfile, starts the image and uploads a file to it. No registry is asked: the base image is made of this
-# machine's own Node and of the few programs that a slim Debian image has, and npm works with this machine's settings and
-# cache, which are mounted and so do not get into the image. Where containers cannot be built, it says so in one line and succeeds.
+# Builds the Dockerfile, starts the image and uploads a file to it. It pulls nothing: the base image is assembled from
+# this machine's Node and the few programs of a slim Debian image. npm uses this machine's settings and cache, which are
+# mounted and so stay out of the image. If containers cannot be built here, it prints one line and succeeds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 started=$SECONDS
@@ -23,7 +23,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# All storage below the work folder; chroot isolation needs no runtime, no cgroups and no network of its own.
+# All storage is below the work folder; chroot isolation needs no runtime, cgroups or network.
 echo '{"default":[{"type":"insecureAcceptAnything"}]}' >"$work/policy.json"
 export BUILDAH_ISOLATION=chroot STORAGE_DRIVER=vfs TMPDIR=$work
 b() { buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs "$@"; }
@@ -48,7 +48,7 @@ make_base() {
   printf '%s\n' root:x:0: node:x:1000: nogroup:x:65534: >"$root/etc/group"
   echo 'hosts: files dns' >"$root/etc/nsswitch.conf"
   chown 1000:1000 "$root/home/node"
-  # Where the registry is behind a certificate of the house, npm needs it in there as well.
+  # If the registry uses a private certificate authority, npm needs its certificate in the image as well.
   local container authority=()
   if [ -f "${NODE_EXTRA_CA_CERTS:-}" ]; then
     cp -L "$NODE_EXTRA_CA_CERTS" "$root/etc/extra-ca.pem"
@@ -61,7 +61,7 @@ make_base() {
 }
 make_base 2>"$work/why" || skip "no container can be run here: $(grep -v '^$' "$work/why" | tail -n 1 | cut -c1-200)"
 
-# The machine may be slow; the Dockerfile is not wrong because of that.
+# A timeout is a skip: a slow machine does not make the Dockerfile wrong.
 npm_settings=$(npm config get userconfig)
 mounts=(--volume "$(npm config get cache):/root/.npm")
 [ ! -f "$npm_settings" ] || mounts+=(--volume "$npm_settings:/root/.npmrc:ro")
@@ -77,9 +77,9 @@ fi
 
 container=$(b from --pull-never --signature-policy "$work/policy.json" pakhus-ci)
 command=$(b inspect --format '{{range .Docker.Config.Cmd}}{{.}} {{end}}' "$container")
-[ "$(b run "$container" -- id -un)" = node ] || { echo 'The image runs as somebody else than node'; exit 1; }
+[ "$(b run "$container" -- id -un)" = node ] || { echo 'The image does not run as the user node'; exit 1; }
 port=$(node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})')
-# Not by the function, whose subshell would get the signal in its place.
+# Not through b(): the signal would reach its subshell instead of buildah.
 buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs run --env "PORT=$port" \
   --env 'ADMIN_PASSWORD=the admin of the image' "$container" -- $command >"$work/service.log" 2>&1 &
 service=$!

@@ -1,4 +1,4 @@
-// Fails if any test of the last run did not pass: in CI every part is there, so a skipped test is a mistake.
+// Fails if any test of the last run did not pass: in CI every server is available, so a skipped test is a mistake.
 // After a run of some tests by name: node .ci/no-skips.mjs --at-least 5
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,9 +1,9 @@
 #!/bin/bash
 # A throw-away S3 server for the tests: Ceph's radosgw over one monitor and one in-memory OSD, loopback only.
-# Needs the packages ceph-mon ceph-osd radosgw ceph-common. Holds nothing worth keeping: stop is a kill -9.
+# Needs the packages ceph-mon ceph-osd radosgw ceph-common. Its data is disposable: stop is a kill -9.
 #
 #   export $(.ci/parts/ceph.sh start)    prints TEST_S3_* and PAKHUS_CEPH_DIR, one NAME=value a line
-#   .ci/parts/ceph.sh stop               stops the one in PAKHUS_CEPH_DIR and removes that folder
+#   .ci/parts/ceph.sh stop               stops the server in PAKHUS_CEPH_DIR and removes that folder
 #
 # Optional: CEPH_S3_PORT, CEPH_MON_PORT (otherwise free ports are found), CEPH_MEMORY_GIB (4).
 set -euo pipefail
@@ -25,13 +25,13 @@ stop() {
   for name in rgw osd mon; do
     [ -f "$dir/$name.pid" ] || continue
     pid=$(cat "$dir/$name.pid")
-    # A recycled pid must not cost a stranger its life.
+    # Never kill another process that has reused the pid.
     if tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q -e ceph -e radosgw; then kill -9 "$pid"; fi
   done
   [ -f "$dir/ceph.conf" ] && rm -rf "$dir"
 }
 
-# Below the range that the kernel hands out by itself, so that no client socket takes it in between.
+# Below the kernel's ephemeral range, so that no client socket takes the port in between.
 free_port() {
   local port
   for _ in $(seq 100); do
@@ -41,7 +41,7 @@ free_port() {
   return 1
 }
 
-# until_ok SECONDS COMMAND…: asks again every tenth of a second.
+# until_ok SECONDS COMMAND…: retries every tenth of a second.
 until_ok() {
   local deadline=$((SECONDS + $1))
   shift
@@ -120,7 +120,7 @@ rgw_data_log_backing = omap
 CONF
 }
 
-# One process for all pools: the ceph command takes half a second each time to start.
+# One process for all pools: each start of the ceph command takes half a second.
 create_pools() {
   /usr/bin/python3 - <<'PYTHON'
 import json, os, rados
@@ -142,7 +142,7 @@ cluster.shutdown()
 PYTHON
 }
 
-# daemon NAME COMMAND…: no descriptor of the caller stays open in it, or $(… start) would never return.
+# daemon NAME COMMAND…: closes the caller's descriptors, or $(… start) would never return.
 daemon() {
   local name=$1
   shift

@@ -4,7 +4,7 @@
 set -euo pipefail
 major=$1 target=$2/node-$1
 package=node-$(node -p '`${process.platform}-${process.arch}`')
-# The package `node` itself would download this one from an install script, which npm may not be allowed to run.
+# Not the package `node`: it downloads this one in an install script, which npm may not be allowed to run.
 npm install --prefix "$target" --no-save --ignore-scripts --no-audit --no-fund --silent "$package@$major" >&2
 "$target/node_modules/$package/bin/node" --version >&2
 echo "$target/node_modules/$package/bin"

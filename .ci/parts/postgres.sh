@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A PostgreSQL server on loopback with throw-away data: Debian's, or the one whose programs are in the folder POSTGRES_BIN.
+# A PostgreSQL server on loopback with throw-away data: Debian's, or the one in the folder POSTGRES_BIN.
 #   export $(.ci/parts/postgres.sh start)    prints TEST_POSTGRES_URL and PAKHUS_POSTGRES_DIR
 #   .ci/parts/postgres.sh stop
 set -euo pipefail

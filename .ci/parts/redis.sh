@@ -2,7 +2,7 @@
 # A throw-away Redis for the tests, loopback only and without persistence. Needs the package redis-server.
 #
 #   export $(.ci/parts/redis.sh start)    prints TEST_REDIS_URL and PAKHUS_REDIS_DIR, one NAME=value a line
-#   .ci/parts/redis.sh stop               stops the one in PAKHUS_REDIS_DIR and removes that folder
+#   .ci/parts/redis.sh stop               stops the server in PAKHUS_REDIS_DIR and removes that folder
 #
 # Optional: REDIS_PORT (otherwise a free port is found).
 set -euo pipefail
@@ -18,12 +18,12 @@ stop() {
   local dir=${PAKHUS_REDIS_DIR:?set PAKHUS_REDIS_DIR to what start printed} pid
   [ -f "$dir/pid" ] || return 0
   pid=$(cat "$dir/pid")
-  # A recycled pid must not cost a stranger its life.
+  # Never kill another process that has reused the pid.
   if tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q redis-server; then kill -9 "$pid"; fi
   rm -rf "$dir"
 }
 
-# Below the range that the kernel hands out by itself, so that no client socket takes it in between.
+# Below the kernel's ephemeral range, so that no client socket takes the port in between.
 free_port() {
   local port
   for _ in $(seq 100); do
@@ -38,7 +38,7 @@ start() {
   dir=$(mktemp -d "${TMPDIR:-/tmp}/pakhus-redis.XXXXXX")
   PAKHUS_REDIS_DIR=$dir
   local port=${REDIS_PORT:-$(free_port)}
-  # No descriptor of the caller stays open in the server, or $(… start) would never return.
+  # Closes the caller's descriptors, or $(… start) would never return.
   setsid redis-server --bind 127.0.0.1 --port "$port" --save '' --appendonly no --dir "$dir" \
     --maxmemory 128mb --maxmemory-policy noeviction </dev/null >"$dir/log" 2>&1 &
   echo $! >"$dir/pid"

@@ -1,18 +1,18 @@
-// How long a single request can hold the event loop up, which all callers share: requests that are made to be dear, by
-// every kind of caller, and the time on CPU of the main thread for each. The ten dearest are shown.
+// How long a single request can block the event loop that all callers share: requests built to be expensive, by every
+// kind of caller, and the CPU time of the main thread for each. Shows the ten most expensive.
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mainThreadMsOf } from './support/cpu.mjs';
 import { call } from './support/tenant.mjs';
 
 export const name = 'dearest-request';
-/** Strangers are to be measured, not limited. */
+/** Lets every request claim its own client address, so that no rate limit applies. */
 export const environment = { TRUST_PROXY_HOPS: '1' };
 
 const repetitions = 5;
 const shown = 10;
 const msMax = 50;
-/** What a request leaves to be done after its answer is counted as well. */
+/** Includes work that a request leaves for after its reply. */
 const settleMs = 60;
 const kib = 1024;
 const mib = 1024 * 1024;
@@ -27,12 +27,12 @@ export async function run({ pakhus, tenant }) {
     const bytes = bytesOf(pakhus, request);
     const costs = [];
     for (let n = 0; n <= repetitions; n++) costs.push(await costOf(pakhus, bytes));
-    // The first one compiles what the others use.
+    // A warm-up: the first request compiles code that the others use.
     const { ms, status } = costs.slice(1).sort((a, b) => a.ms - b.ms)[Math.floor(repetitions / 2)];
     measures.push({
       name: `${what} (${status})`,
       figure: ms,
-      unit: 'ms of the main thread',
+      unit: 'ms of main thread',
       target: { atMost: msMax },
     });
   }
@@ -53,7 +53,7 @@ function anonymous() {
   return {
     'stranger: 16 KiB of names': post(login, names(1_000, 12)),
     'stranger: 16 KiB of brackets': post(login, nested(8_000)),
-    'stranger: 1 MiB that is too large': post(login, `{"email":"${'x'.repeat(mib)}"}`),
+    'stranger: 1 MiB, too large': post(login, `{"email":"${'x'.repeat(mib)}"}`),
     'stranger: an e-mail of 16 KiB': post(login, `{"email":"${'a.'.repeat(8_000)}@","password":"x"}`),
     'stranger: 1 MB byte by byte': { ...post(login, 'x'.repeat(1_000_000)), chunkBytes: 1 },
     'stranger: 1 MB byte by byte, refused at once': {
@@ -215,7 +215,7 @@ function chunked(content, chunkBytes) {
   return Buffer.from(`${chunks.join('')}0\r\n\r\n`, 'latin1');
 }
 
-/** What one request costs, from the first byte until nothing is left of it. */
+/** The cost of one request, from the first byte until all its work is done. */
 async function costOf(server, bytes) {
   const { hostname, port } = new URL(server.url);
   await delay(settleMs);

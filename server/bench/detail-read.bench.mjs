@@ -1,6 +1,6 @@
-// What reading one user costs, with a project key and with a user token, beside a bare handler on the same
-// database that asks nobody who they are. Requests of one caller for one user that arrive together share a
-// statement; what it costs where they have nothing in common but the key is measured as well.
+// The cost of reading one user with a project key and with a user token, compared with a bare handler on the same
+// database that does not authenticate. Concurrent requests of one caller for one user share a statement, so
+// requests that share only the key are measured as well.
 import { startBare } from './support/bare.mjs';
 import { median, takeTurns, totalOf } from './support/load.mjs';
 import { createUsers } from './support/tenant.mjs';
@@ -48,7 +48,7 @@ export async function run({ pakhus, other, tenant, databaseUrl, startServer }) {
         ? []
         : [
             {
-              name: `${who}: of the bare one`,
+              name: `${who}: ratio to bare server`,
               figure: ratio,
               unit: '',
               ...(judged && { target: ratioTarget }),
@@ -62,7 +62,7 @@ export async function run({ pakhus, other, tenant, databaseUrl, startServer }) {
       },
       { name: `${who}: CPU, quiet rounds`, figure: quietCpuMsPerRequest, unit: 'ms/request' },
       { name: `${who}: latency, median`, figure: p50Ms, unit: 'ms' },
-      { name: `${who}: latency, 99th of 100`, figure: p99Ms, unit: 'ms' },
+      { name: `${who}: latency, p99`, figure: p99Ms, unit: 'ms' },
     ];
   });
 }

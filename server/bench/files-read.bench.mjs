@@ -1,6 +1,6 @@
-// What reading costs when there is much to read: a file with its URL, a list of 100, the first page and page
-// 5,000 of half a million files, and one level of a folder that holds a hundred thousand. CPU time follows the
-// neighbours of a shared machine by half, so a bare handler that reads the same rows takes its turns as well.
+// The cost of large reads: a file with its URL, a list of 100, the first page and page 5,000 of half a million
+// files, and one level of a folder with a hundred thousand. On a shared machine CPU time varies by half, so a bare
+// handler that reads the same rows takes turns with Pakhus.
 import pg from 'pg';
 import { startBare } from './support/bare.mjs';
 import { fillFiles } from './support/fill.mjs';
@@ -68,7 +68,7 @@ export async function run({ pakhus, other, tenant, databaseUrl, startServer, sta
       { name: `${who}: latency, median`, figure: p50Ms, unit: 'ms' },
     ]),
     ...['detail', 'detail on S3', 'list of 100'].map((who) => ({
-      name: `${who}: CPU, of the bare one's`,
+      name: `${who}: CPU, ratio to bare server`,
       figure: totals[who].cpuMsPerRequest / totals[bareOf(who)].cpuMsPerRequest,
       unit: '',
     })),
@@ -92,7 +92,7 @@ const bareOf = (who) => (who.startsWith('detail') ? 'bare detail' : 'bare list o
 const folderOf = `case when n <= ${folderFiles} then 'many' when n <= ${folderFiles + pageSize} then 'small'
   else 'folder-' || (n % 50) || '/deeper-' || (n % 7) end`;
 
-/** Walking 5,000 pages takes minutes, so the cursor is made by asking for the page that begins there. */
+/** Walking 5,000 pages takes minutes, so the cursor is built from the last row before the page. */
 async function cursorOfPage(pakhus, tenant, databaseUrl) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

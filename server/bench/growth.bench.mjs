@@ -1,4 +1,4 @@
-// How what a request costs grows with what is stored: the same requests with a thousand files and with a
+// How the cost of a request grows with the number of files: the same requests with a thousand files and with a
 // million, and with one API process and with two. Also drawn, as docs/growth.svg.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ export async function run({ pakhus, tenant, databaseUrl, folder }) {
   const base = `/api/v1/project/users/${tenant.userId}`;
   const body = formOf(10 * 1024);
   const series = {};
-  // The service is compiled as it runs: the first requests would tell of that, not of a thousand files.
+  // Warm up the compiler, or the first requests would measure that instead of a thousand files.
   await drive({ server: pakhus, request: { path: base, headers }, seconds: 3 });
   for (const size of sizes) {
     const fileId = await fillFiles(databaseUrl, tenant, size, "'folder-' || (n % 50)");
@@ -29,7 +29,7 @@ export async function run({ pakhus, tenant, databaseUrl, folder }) {
         'read a user': read(base),
         'read a file': read(`${base}/files/${fileId}`),
         'list 100 files': read(`${base}/files?limit=100`),
-        // As many as the folder holds of a thousand files, so that the answer is the same at every size.
+        // As many as the folder has with a thousand files, so that the reply is the same at every size.
         'list a folder': read(`${base}/files/folders?prefix=folder-7&limit=20`),
         'read statistics': read('/api/v1/project/stats/storage'),
         'upload 10 KiB': {
@@ -49,7 +49,7 @@ export async function run({ pakhus, tenant, databaseUrl, folder }) {
   const grown = Object.entries(series).flatMap(([what, medians]) => [
     { name: `${what}: median with ${sizes[0].toLocaleString('en')} files`, figure: medians[0], unit: 'ms' },
     {
-      name: `${what}: ${sizes.at(-1).toLocaleString('en')} files to that`,
+      name: `${what}: ${sizes.at(-1).toLocaleString('en')} files, ratio to that`,
       figure: medians.at(-1) / medians[0],
       unit: '',
     },
@@ -60,13 +60,13 @@ export async function run({ pakhus, tenant, databaseUrl, folder }) {
   ];
 }
 
-/** From what was written, so that the picture and the figures are the same. */
+/** Drawn from the written figures, so that chart and figures agree. */
 function draw() {
   const written = JSON.parse(readFileSync(figures, 'utf8'));
   writeFileSync(chart, growthChart(written.sizes, written.series));
 }
 
-/** The load is shared between two processes, or goes to one of them. */
+/** The load goes to one process, or is shared between two. */
 async function withTwoProcesses({ pakhus, databaseUrl, folder, request }) {
   const second = await startPakhus(folder, databaseUrl, { name: 'second', environment: { ROLE: 'api' } });
   try {
@@ -83,7 +83,7 @@ async function withTwoProcesses({ pakhus, databaseUrl, folder, request }) {
     return [
       { name: 'reads with one API process', figure: best(one), unit: '1/s' },
       { name: 'reads with two API processes', figure: best(two), unit: '1/s' },
-      { name: 'two to one', figure: best(two) / best(one), unit: '' },
+      { name: 'two processes to one', figure: best(two) / best(one), unit: '' },
     ];
   } finally {
     await second.stop();

@@ -1,18 +1,18 @@
-// Whether time tells if there is an account: login with a wrong password and forgot-password, for accounts that
-// exist and for ones that do not, one request at a time and in random order.
+// Whether response times reveal an account: login with a wrong password and forgot-password, for existing and
+// unknown accounts, one request at a time and in random order.
 import { randomBytes } from 'node:crypto';
 import { call } from './support/tenant.mjs';
 
 export const name = 'login-timing';
 
-/** Every request claims an address of its own, which is believed: more come than one connection may claim otherwise. */
+/** Every request claims its own client address, and the proxy is trusted: otherwise the rate limit would apply. */
 export const environment = { TRUST_PROXY_HOPS: '1' };
 
 const accounts = 60;
-/** Below what locks an account, and below what stops its mails. */
+/** Below the limits that lock an account or stop its mails. */
 const loginsEach = 8;
 const forgotsEach = 5;
-/** How often the slower one of two requests is the one of an account: 0.5 is a coin that is tossed. */
+/** How often the slower of two requests is the one with an account: 0.5 is a coin toss. */
 const guessTarget = { atMost: 0.57 };
 
 export async function run({ pakhus, tenant }) {
@@ -21,7 +21,7 @@ export async function run({ pakhus, tenant }) {
   const unknown = known.map(newEmail);
   const login = (email) => [401, '/auth/login', { email, password: 'not the password' }];
   const forgot = (email) => [200, '/auth/forgot-password', { email }];
-  // Connections, prepared statements and the compiler are warm before anything counts.
+  // Warm up connections, prepared statements and the compiler first.
   await measure(pakhus, login, known.map(newEmail), unknown.map(newEmail), 1);
   await measure(pakhus, forgot, known.map(newEmail), unknown.map(newEmail), 1);
   return [
@@ -53,7 +53,7 @@ async function timeOf(server, [status, path, body]) {
   const startedAt = performance.now();
   const response = await fetch(`${server.url}${path}`, {
     method: 'POST',
-    // An address for each request, so that the limit of an address stays out of it.
+    // A new address for each request, to stay below the limit per address.
     headers: { 'content-type': 'application/json', 'x-forwarded-for': [...randomBytes(4)].join('.') },
     body: JSON.stringify(body),
   });
@@ -72,11 +72,16 @@ function measuresOf(what, times) {
   );
   return [
     ...figures,
-    { name: `${what}: right guesses by time`, figure: guessing(times), unit: '', target: guessTarget },
+    {
+      name: `${what}: accounts guessed right by time`,
+      figure: guessing(times),
+      unit: '',
+      target: guessTarget,
+    },
   ];
 }
 
-/** Of all pairs of an existing and an unknown one, the share in which the usually slower kind is slower. */
+/** The share of all pairs of an existing and an unknown account in which the usually slower kind is slower. */
 function guessing({ existing, unknown }) {
   let slower = 0;
   for (const one of existing)

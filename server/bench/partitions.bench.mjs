@@ -1,5 +1,5 @@
-// What it costs to split `files` into 16 hash partitions by project: the same requests on two databases with the same
-// files, one of them split by db/optional/partition-files.sql. The figures are times of the database and the service.
+// The cost of splitting `files` into 16 hash partitions by project: the same requests on two databases with the same
+// files, one of them split by db/optional/partition-files.sql. The figures include the database and the service.
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { fillFiles } from './support/fill.mjs';
@@ -31,7 +31,11 @@ export async function run({ pakhus, tenant, databaseUrl, folder }) {
     const p50 = (what) => totalOf(rounds[what]).p50Ms;
     return Object.keys(whole).flatMap((what) => [
       { name: `${what}: median`, figure: p50(`${what}, whole`), unit: 'ms' },
-      { name: `${what}: split to whole`, figure: p50(`${what}, split`) / p50(`${what}, whole`), unit: '' },
+      {
+        name: `${what}: ratio of split to whole`,
+        figure: p50(`${what}, split`) / p50(`${what}, whole`),
+        unit: '',
+      },
     ]);
   } finally {
     await split.stop();

@@ -1,7 +1,7 @@
 // Runs the benches by name, or all of them: `npm run bench -- [name…] [--against <checkout>] [--profile]`.
 // A bench is a file `<name>.bench.mjs` that exports its `name` and `run(context)`, which resolves to measures.
-// --against measures a second, built checkout in turns with this one; --profile leaves a CPU profile of Pakhus
-// among the results.
+// --against measures a second built checkout in turns with this one; --profile writes a CPU profile of Pakhus to
+// the results.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,7 +30,7 @@ const known = readdirSync(folder)
   .map((file) => file.slice(0, -suffix.length));
 const unknown = positionals.filter((wanted) => !known.includes(wanted));
 if (unknown.length > 0) {
-  console.error(`There is no bench ${unknown.join(', ')}: there are ${known.join(', ')}`);
+  console.error(`Unknown bench: ${unknown.join(', ')}. Known: ${known.join(', ')}`);
   process.exit(2);
 }
 
@@ -46,7 +46,7 @@ for (const wanted of positionals.length > 0 ? positionals : known) {
   report(bench.name, await measured(bench));
 }
 
-/** Every bench gets servers and a database of its own, so that none inherits what another left behind. */
+/** Every bench gets its own servers and database, so that none inherits the state of another. */
 async function measured(bench) {
   const work = await makeWorkFolder();
   const undo = [() => removeFolder(work)];

@@ -1,5 +1,5 @@
-// One upload of 1 GiB beside the floor of the job, and the memory that uploads take: one large one, and a
-// hundred at once, to disk and to S3.
+// One upload of 1 GiB compared with a bare server, and the memory of uploads: one large upload, and a hundred at
+// once, to disk and to S3.
 import { existsSync, readFileSync } from 'node:fs';
 import { startBareUpload } from './support/bare.mjs';
 import { sendLarge } from './support/big-upload.mjs';
@@ -39,21 +39,21 @@ export async function run({ pakhus, tenant, startServer, startAnother }) {
   const ratios = speeds.pakhus.map((speed, round) => speed / speeds.bare[round]);
   return [
     { name: '1 GiB: throughput', figure: median(speeds.pakhus), unit: 'MB/s' },
-    { name: '1 GiB: throughput of the bare one', figure: median(speeds.bare), unit: 'MB/s' },
-    { name: '1 GiB: of the bare one', figure: median(ratios), unit: '', target: { atLeast: 0.7 } },
+    { name: '1 GiB: throughput of bare server', figure: median(speeds.bare), unit: 'MB/s' },
+    { name: '1 GiB: ratio to bare server', figure: median(ratios), unit: '', target: { atLeast: 0.7 } },
     { name: '1 GiB: memory grows by', figure: afterLarge - before, unit: 'MiB', target: { atMost: 64 } },
-    { name: '100 × 100 MiB at once: memory in all', figure: onDisk, unit: 'MiB', target: { atMost: 512 } },
-    { name: 'the same on S3: memory in all', figure: onS3, unit: 'MiB', target: { atMost: 512 } },
+    { name: '100 × 100 MiB at once: total memory', figure: onDisk, unit: 'MiB', target: { atMost: 512 } },
+    { name: '100 × 100 MiB at once on S3: total memory', figure: onS3, unit: 'MiB', target: { atMost: 512 } },
   ];
 }
 
 async function succeeded(sending) {
   const { status, text, tookMs } = await sending;
-  if (status !== 201) throw new Error(`an upload was answered with ${status}: ${text}`);
+  if (status !== 201) throw new Error(`upload got status ${status}: ${text}`);
   return tookMs;
 }
 
-/** Resident memory; NaN where there is no /proc, or no such process any more. */
+/** Resident memory; NaN without /proc or after the process has ended. */
 function memoryMiB(pid) {
   const file = `/proc/${pid}/status`;
   return existsSync(file)
@@ -61,7 +61,7 @@ function memoryMiB(pid) {
     : Number.NaN;
 }
 
-/** `stop` gives the most that was seen. */
+/** `stop` returns the highest value seen. */
 function watchMemory(pid) {
   let most = memoryMiB(pid);
   const timer = setInterval(() => {

@@ -1,6 +1,6 @@
-// Uploads of 10 KiB over 32 connections, beside what pgbench commits with the same statement on the same
-// database: the statement that stores a file, and the one that puts its object on record before. And beside the
-// CPU time of a bare server that brings the same form to disk.
+// Uploads of 10 KiB over 32 connections, compared with pgbench running the same two statements on the same
+// database (reserve the object, store the file), and with the CPU time of a bare server that writes the same form
+// to disk.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ export async function run({ pakhus, other, tenant, databaseUrl, folder, startSer
   const script = join(folder, 'store-file.sql');
   writeFileSync(script, storeFileScript(tenant.projectId, userIds));
   const perSecond = { pakhus: [], pgbench: [] };
-  // The service is compiled as it runs, and an upload is a long way through it.
+  // A long warm-up: an upload runs through much code that has to be compiled.
   await drive({ ...uploadTo(pakhus), seconds: 10, connections });
   await drive({ ...uploadBare, seconds: 3, connections });
   const summaries = { bare: [], pakhus: [], other: [] };
@@ -57,21 +57,21 @@ export async function run({ pakhus, other, tenant, databaseUrl, folder, startSer
   const ratios = perSecond.pakhus.map((figure, round) => figure / perSecond.pgbench[round]);
   return [
     { name: 'uploads', figure: median(perSecond.pakhus), unit: '1/s' },
-    { name: 'commits of pgbench', figure: median(perSecond.pgbench), unit: '1/s' },
-    { name: 'of pgbench', figure: median(ratios), unit: '', target: { atLeast: 0.5 } },
+    { name: 'pgbench commits', figure: median(perSecond.pgbench), unit: '1/s' },
+    { name: 'ratio to pgbench', figure: median(ratios), unit: '', target: { atLeast: 0.5 } },
     { name: 'CPU', figure: cpuMsPerRequest, unit: 'ms/request', target: { atMost: 0.6 } },
     { name: 'CPU, quiet rounds', figure: quietCpuMsPerRequest, unit: 'ms/request' },
-    { name: "CPU, of the bare one's", figure: cpuMsPerRequest / bareCpu, unit: '' },
+    { name: 'CPU, ratio to bare server', figure: cpuMsPerRequest / bareCpu, unit: '' },
     { name: 'bare: CPU', figure: bareCpu, unit: 'ms/request' },
     { name: 'latency, median', figure: p50Ms, unit: 'ms' },
-    { name: 'latency, 99th of 100', figure: p99Ms, unit: 'ms' },
+    { name: 'latency, p99', figure: p99Ms, unit: 'ms' },
     ...(other
       ? [{ name: 'other: CPU', figure: totalOf(summaries.other).cpuMsPerRequest, unit: 'ms/request' }]
       : []),
   ];
 }
 
-/** What an upload asks of the database, in the two transactions that it asks it in. */
+/** The statements of an upload, in its two transactions. */
 function storeFileScript(projectId, userIds) {
   const pick = userIds.map((id, index) => `when ${index} then '${id}'`).join(' ');
   const id = 'md5(:n::text)::uuid';
@@ -85,7 +85,7 @@ select outcome from store_file(row(${id}, '${projectId}'::uuid, (case :who ${pic
 `;
 }
 
-/** Commits a second, or NaN where there is no pgbench. */
+/** Commits per second, or NaN without pgbench. */
 async function pgbench(databaseUrl, script) {
   const program = findPgbench();
   if (!program) return Number.NaN;

@@ -11,13 +11,13 @@ const stamp = join(dist, '.built');
 const tsc = findCompiler();
 
 export function buildIfStale() {
-  // An installation without sources has nothing to build from, and one without the compiler nothing to build with.
+  // Nothing to do in an installation without sources or without the compiler.
   if (!existsSync(join(root, 'src')) || tsc === null || !isStale()) return;
   const startedAt = new Date();
-  // Aside: whatever fails, what was built before is still there, for a service that runs from it as well.
+  // Built into a second folder, so that a failed build leaves the old one intact, also for a running service.
   const aside = `dist.${process.pid}`;
   const buildInfo = join(aside, '.tsbuildinfo');
-  // Types are the business of `npm run check`: checking them here would make the first start six times as long.
+  // `npm run check` checks the types: doing it here would make the first start six times as long.
   const { status } = spawnSync(
     process.execPath,
     [tsc, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', aside, '--tsBuildInfoFile', buildInfo],

@@ -1,9 +1,9 @@
-// Draws the import graph of src/, type imports included, and fails on
+// Builds the import graph of src/, type imports included, and fails on
 // - an import that goes up a floor
 // - a cycle, between files or between the folders of features
-// - a feature that imports another one's statements, routes or jobs
-// - a package, or the environment, outside the one place that may know it
-// - a source file that the graph cannot place
+// - a feature that imports the statements, routes or jobs of another
+// - an import of a package, or a read of the environment, outside the one place allowed to
+// - a source file that belongs to no floor
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// Runs Pakhus and starts it again whenever a source changes.
+// Runs Pakhus and restarts it whenever a source changes.
 import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ watch(sources, { recursive: true }, () => {
   timer = setTimeout(restart, 200);
 });
 
-// A terminal sends its interrupt to both; a signal to this process alone is passed on.
+// A terminal sends SIGINT to both processes; SIGTERM reaches only this one and is forwarded.
 const endWithChild = () => {
   if (child.exitCode !== null || child.signalCode !== null) process.exit(child.exitCode ?? 1);
   child.once('exit', (code) => process.exit(code ?? 1));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts Pakhus; builds it first where the build is missing or older than its sources.
+// Starts Pakhus; builds it first if the build is missing or older than its sources.
 import { buildIfStale } from './build.mjs';
 
 buildIfStale();

@@ -1,5 +1,5 @@
-// Prints the schema of a migrated database as SQL that people read: `npm run schema` writes it to
-// db/schema.sql, and a test fails when the file is not what the migrations make.
+// Prints the schema of a migrated database as readable SQL: `npm run schema` writes it to db/schema.sql, and a
+// test fails when the file differs from the result of the migrations.
 
 const tables = `
   select c.relname as name,

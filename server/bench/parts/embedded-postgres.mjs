@@ -1,5 +1,5 @@
-// The embedded PostgreSQL beside PGlite (npm install --no-save @electric-sql/pglite): start, commits, selects. See
-// docs/adr/0009-embedded-postgres.md.
+// The embedded PostgreSQL compared with PGlite (npm install --no-save @electric-sql/pglite): start, commits, selects.
+// See docs/adr/0009-embedded-postgres.md.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';

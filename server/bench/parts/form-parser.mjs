@@ -1,4 +1,4 @@
-// Our form parser beside @fastify/busboy, on the forms that uploads send. See docs/adr/0006-form-parser.md.
+// Our form parser compared with @fastify/busboy, on typical upload forms. See docs/adr/0006-form-parser.md.
 import { once } from 'node:events';
 import { Busboy } from '@fastify/busboy';
 import { FormParser } from '../../dist/kernel/form/form-parser.js';

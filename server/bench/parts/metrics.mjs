@@ -1,4 +1,4 @@
-// Our metrics beside prom-client (npm install --no-save prom-client). See docs/adr/0011-metrics.md.
+// Our metrics compared with prom-client (npm install --no-save prom-client). See docs/adr/0011-metrics.md.
 import prometheus from 'prom-client';
 import { createMetrics, latencyBounds } from '../../dist/platform/metrics.js';
 import { compare } from './support.mjs';

@@ -1,4 +1,4 @@
-// One-row reads of 30 columns in three ways, 32 at a time. Wants DATABASE_URL. See docs/adr/0007-reads-on-pg-internals.md.
+// One-row reads of 30 columns in three ways, 32 at a time. Needs DATABASE_URL. See docs/adr/0007-reads-on-pg-internals.md.
 import pg from 'pg';
 import { openDatabase } from '../../dist/platform/db/postgres.js';
 import { sql } from '../../dist/platform/db/sql.js';

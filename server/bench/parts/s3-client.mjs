@@ -1,4 +1,4 @@
-// Our S3 client beside @aws-sdk/client-s3, against a server that stores nothing. See docs/adr/0008-s3-client.md.
+// Our S3 client compared with @aws-sdk/client-s3, against a server that stores nothing. See docs/adr/0008-s3-client.md.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// CPU time of two or more ways to do the same work, in turns, within this process.
+// CPU time of several ways to do the same work, in turns, within this process.
 
 /** Each way is `(count) => Promise<void>`; prints the best round of each, in µs of CPU per operation. */
 export async function compare(title, ways, { count, rounds = 8 }) {

@@ -1,9 +1,9 @@
-// The least that could answer the same questions: fastify, a pool, one named statement, and no questions asked
-// of the caller, no log, no links. What Pakhus is held against.
+// The baseline for reads: fastify, a pool and one named statement, without authentication, log or links. Pakhus is
+// compared with it.
 import { fastify } from 'fastify';
 import pg from 'pg';
 
-// Ten connections, the default of `pg`: four and 32 were tried and came out much the same.
+// Ten connections, the default of `pg`: four and 32 gave much the same figures.
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 
 const userOf = `

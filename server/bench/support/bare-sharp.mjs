@@ -1,5 +1,4 @@
-// The floor of the job: sharp alone, as many at a time as there are cores. Prints the milliseconds that `count`
-// images took.
+// The baseline: sharp alone, one image per core at a time. Prints the milliseconds that `count` images took.
 import { availableParallelism } from 'node:os';
 import sharp from 'sharp';
 

@@ -1,5 +1,5 @@
-// The floor of the job: node:http, the multipart body's file piped to disk with a hash and an fsync, and nothing
-// else. What the throughput of Pakhus is held against.
+// The baseline for uploads: node:http writes the file of the multipart body to disk with a hash and an fsync, and
+// nothing else. The throughput of Pakhus is compared with it.
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, rename } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Starts the bare servers, beside which Pakhus is measured: what the machine is worth at the moment shows in both.
+// Starts the bare servers that Pakhus is compared with: the current speed of the machine affects both.
 import { fileURLToPath } from 'node:url';
 
 const bareServer = (name, file, environment = {}) => ({

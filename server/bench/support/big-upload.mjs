@@ -1,12 +1,12 @@
-// Sends large uploads without holding them: the same megabyte over and over. Run as a process of its own, so
-// that the sender does not share a core's cache with what is measured more than it must.
+// Sends large uploads without holding them in memory: the same megabyte over and over. Runs as its own process, so
+// that the sender shares as little of a core's cache with the server as possible.
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { formHead, formHeaders, formTail } from './forms.mjs';
 
 const piece = randomBytes(1 << 20);
 
-/** Resolves to how long it took, and to the answer's status and text. */
+/** Resolves to the duration and to the status and text of the reply. */
 export function sendLarge(url, headers, bytes) {
   const head = formHead('large.bin');
   const startedAt = performance.now();

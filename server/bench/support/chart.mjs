@@ -1,4 +1,4 @@
-// A chart of growth as SVG: sizes across and milliseconds up, both by powers of ten.
+// A growth chart as SVG: sizes across and milliseconds up, both on a logarithmic scale.
 
 const [width, height] = [760, 420];
 const edge = { left: 70, right: 190, top: 40, bottom: 50 };
@@ -36,7 +36,7 @@ ${labels.map(({ what, colour, y }) => `<text x="${width - edge.right + 10}" y="$
 const scale = (from, to, start, end) => (value) =>
   start + ((value - from) / (to - from || 1)) * (end - start);
 
-/** Labels that would lie on each other are moved apart. */
+/** Moves overlapping labels apart. */
 function spread(labels) {
   const sorted = labels.toSorted((a, b) => a.y - b.y);
   sorted.forEach((label, index) => {

@@ -1,8 +1,8 @@
-// Files by the hundred thousand: rows without objects, for benches that read the database.
+// Hundreds of thousands of files: rows without objects, for benches that read the database.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
-/** So many files at once are nothing that happens: the totals catch up first, and what was left is cleared away. */
+/** Such a bulk insert is unrealistic, so the totals are folded and the tables vacuumed before anything is measured. */
 async function settle(client) {
   for (;;) {
     const { rows } = await client.query('select from stat_deltas limit 1');

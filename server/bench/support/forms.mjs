@@ -1,4 +1,4 @@
-// Uploads for the load: a multipart form with one file in it.
+// Upload bodies for the load: a multipart form with one file.
 import { randomBytes } from 'node:crypto';
 
 const boundary = 'pakhus-bench-boundary';
@@ -12,5 +12,5 @@ export const formHead = (name) =>
 
 export const formTail = Buffer.from(`\r\n--${boundary}--\r\n`);
 
-/** The whole body of an upload of so many random bytes. */
+/** The whole body of an upload with the given number of random bytes. */
 export const formOf = (bytes) => Buffer.concat([formHead('bench.bin'), randomBytes(bytes), formTail]);

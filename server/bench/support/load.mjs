@@ -1,13 +1,13 @@
-// The load: connections that are kept alive, each with one request under way. It speaks just enough HTTP/1.1
-// over plain sockets, because a client as heavy as the server would measure itself.
+// The load: keep-alive connections, each with one request in flight. It speaks just enough HTTP/1.1 over plain
+// sockets, because a client as heavy as the server would measure itself.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { cpuMsOf } from './cpu.mjs';
 
 /**
- * Sends for `seconds` over `connections` and resolves to what came of it. `server` is what is called, with its
- * `url` and its `pid`; `request` is one request, or a function that makes the next one. An answer with another
- * status than `expect` ends the run: how fast something fails is not worth knowing.
+ * Sends for `seconds` over `connections` and resolves to a summary. `server` is the target, with its `url` and `pid`;
+ * `request` is one request, or a function that builds the next one. A reply with a status other than `expect` ends
+ * the run: the speed of failures is not of interest.
  */
 export async function drive({ server, request, connections = 32, seconds, expect = 200 }) {
   const { hostname, port, host } = new URL(server.url);
@@ -54,13 +54,13 @@ function bytesOf(host, { method = 'GET', path, headers = {}, body = '' }) {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
 }
 
-/** Sends a request and resolves to the status once the whole answer is here. */
+/** Sends a request and resolves to the status once the whole reply has arrived. */
 function exchangeOver(socket) {
   let waiting = null;
   let head = null;
   let status = 0;
   let missing = 0;
-  const fail = (error) => waiting?.reject(error ?? new Error('the connection was closed before the answer'));
+  const fail = (error) => waiting?.reject(error ?? new Error('connection closed before the reply'));
   socket.on('error', fail);
   socket.on('close', () => fail());
   socket.on('data', (chunk) => {
@@ -75,7 +75,7 @@ function exchangeOver(socket) {
       head = null;
     }
     if (missing === 0) waiting.resolve(status);
-    else if (!(missing > 0)) fail(new Error('the answer is longer than it says, or does not say'));
+    else if (!(missing > 0)) fail(new Error('reply is longer than its Content-Length, or has none'));
   });
   return (bytes) =>
     new Promise((resolve, reject) => {
@@ -84,7 +84,7 @@ function exchangeOver(socket) {
     });
 }
 
-/** NaN for an answer that does not say its length: chunks are not read here. */
+/** NaN for a reply without Content-Length: chunked replies are not supported. */
 function lengthOf(head, status) {
   if (status === 204 || status === 304) return 0;
   return Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? Number.NaN);
@@ -104,9 +104,9 @@ function summaryOf(latencies, tookMs, cpuMs) {
 }
 
 /**
- * Runs candidates in turns, so that whatever else the machine does falls on all of them alike. Resolves to one
- * list of summaries a candidate. The first round only warms up, for `warmSeconds` where a service is measured that
- * is compiled as it runs: what it costs in its first seconds says little about the years that follow.
+ * Runs candidates in turns, so that other load on the machine affects all of them equally. Resolves to one list of
+ * summaries per candidate. The first round is a warm-up of `warmSeconds`: a service that is still being compiled
+ * says little about its later cost.
  */
 export async function takeTurns(candidates, { rounds, seconds, warmSeconds = seconds, connections }) {
   const summaries = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
@@ -120,8 +120,8 @@ export async function takeTurns(candidates, { rounds, seconds, warmSeconds = sec
 }
 
 /**
- * CPU over all rounds, and the middle of what varies with the neighbours. They empty the caches as well, so
- * even CPU time grows with them: a fifth of the rounds were quieter than `quietCpuMsPerRequest` says.
+ * CPU over all rounds, and medians of the figures that vary with other load on the machine. Other load also empties
+ * the caches and so raises CPU time: a fifth of the rounds were below `quietCpuMsPerRequest`.
  */
 export const totalOf = (summaries) => ({
   requests: sum(summaries, 'requests'),

@@ -1,5 +1,5 @@
-// As much of S3 as an upload needs, keeping nothing but lengths: what Pakhus itself costs beside a store is measured
-// against it, not what the store costs.
+// As much of S3 as an upload needs. It keeps only lengths, so that benches measure the cost of Pakhus and not of the
+// store.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
@@ -42,7 +42,7 @@ export async function startS3Sink() {
   };
 }
 
-/** A bucket is as good as an object: the service looks for it when it starts. */
+/** Answers for a bucket like for an object: the service checks its buckets at startup. */
 function describe(object = { bytes: 0 }, answer) {
   if (object.mark) answer.setHeader(mark, object.mark);
   answer.setHeader('content-length', object.bytes).setHeader('etag', '"sink"').end();

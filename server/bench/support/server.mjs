@@ -1,5 +1,5 @@
-// The servers that are measured: one PostgreSQL for all of them, the built Pakhus as a process of its own, and
-// whatever a bench puts beside it.
+// The servers under measurement: one PostgreSQL for all of them, the built Pakhus as its own process, and the servers
+// that a bench compares it with.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
@@ -16,7 +16,7 @@ export const adminPassword = 'the admin of the benches';
 const tmpfsType = 0x01021994;
 const readyWithinMs = 60_000;
 
-/** A folder for the run. On a disk where there is one: fsync in memory costs nothing and proves nothing. */
+/** A folder for the run, on a disk if there is one: fsync to memory costs nothing and proves nothing. */
 export async function makeWorkFolder() {
   for (const base of [process.env.BENCH_DIR, '/var/tmp', tmpdir()]) {
     if (!base || !existsSync(base)) continue;
@@ -25,7 +25,7 @@ export async function makeWorkFolder() {
   }
 }
 
-/** The database of Pakhus itself, reachable for others as well. */
+/** The embedded database of Pakhus, reachable for other processes as well. */
 export async function startDatabase(folder) {
   const { startEmbeddedPostgres } = await import('../../dist/platform/db/embedded.js');
   const silent = { info() {}, warn() {}, error: (fields, message) => console.error(message, fields) };
@@ -39,7 +39,7 @@ export async function startDatabase(folder) {
   return { url: `postgres://${user}:${encodeURIComponent(password)}@/${database}?${query}`, stop };
 }
 
-/** `from` is another checkout with a build, to compare with; `environment` overrides what is set here. */
+/** `from` is another built checkout to compare with; `environment` overrides the settings below. */
 export function startPakhus(
   folder,
   databaseUrl,
@@ -65,7 +65,7 @@ export function startPakhus(
   });
 }
 
-/** Starts a program that says where it listens. What it prints goes to a file, as a service's log does. */
+/** Starts a program that prints its address. Its output goes to a file, like the log of a service. */
 export async function startServer(folder, { name, file, ready, environment, nodeFlags = [] }) {
   const output = join(folder, `${name}.log`);
   const descriptor = openSync(output, 'w');

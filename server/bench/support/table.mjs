@@ -1,4 +1,4 @@
-// Measures as people read them.
+// Prints measures as a table.
 
 /** A measure is `{ name, figure, unit, target? }`, a target `{ atLeast }` or `{ atMost }`. */
 export function tableOf(measures) {
@@ -23,7 +23,7 @@ export function tableOf(measures) {
     .join('\n');
 }
 
-/** Null without a target, or where the figure could not be taken. */
+/** Null without a target or without a figure. */
 export function isMet({ figure, target }) {
   if (!target || !Number.isFinite(figure)) return null;
   return target.atLeast === undefined ? figure <= target.atMost : figure >= target.atLeast;

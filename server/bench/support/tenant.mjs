@@ -1,8 +1,8 @@
-// A tenant to measure with, made through the API like any other.
+// A tenant to measure with, created through the API.
 import { randomBytes } from 'node:crypto';
 import { adminEmail, adminPassword } from './server.mjs';
 
-/** A JSON call; throws for anything but success. */
+/** A JSON call; throws on any error status. */
 export async function call(server, method, path, { as, body } = {}) {
   const response = await fetch(`${server.url}${path}`, {
     method,
@@ -40,7 +40,7 @@ export async function createTenant(server) {
   return { admin, projectId: project.id, key, userId: user.id, externalId: suffix, userToken: token };
 }
 
-/** So many users more; their ids. */
+/** Creates the given number of users and resolves to their ids. */
 export async function createUsers(server, { key }, count) {
   const ids = [];
   for (let n = 0; n < count; n++) {

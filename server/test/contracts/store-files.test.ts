@@ -1,4 +1,4 @@
-// Files that are stored in one batch: each fares as it would alone, but that none waits for a lock.
+// Files stored in one batch: each gets the outcome it would get alone, except that none waits for a lock.
 
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -56,7 +56,7 @@ const audit: AuditStamp = {
   userAgent: 'a "client"',
 };
 
-/** With its object on record, as it is when an upload comes to its commit. */
+/** With its object reserved in the ledger, as before the commit of an upload. */
 async function newFile(project: string, user: string, size: number, space: string | null = null) {
   const id = randomUUID();
   const file: NewFile = {
@@ -119,7 +119,7 @@ test('store_files: a batch of many users and spaces is charged to each of them',
   expect(reserved).toBe(0);
 });
 
-test('store_files: what does not fit, is switched off, lost or foreign is refused, what is absent is passed over', async () => {
+test('store_files: a file over a limit, of an inactive or foreign owner, or without its object is refused; unknown ids are skipped', async () => {
   const [project, foreign] = [await newProject(), await newProject()];
   const small = await newUser(project, await newPlan(project, 100));
   const inactive = await newUser(project, null, false);
@@ -171,7 +171,7 @@ test('store_files: what does not fit, is switched off, lost or foreign is refuse
   expect(reserved).toBe(9);
 });
 
-test('store_files: who is locked by somebody else is passed over, and holds up nobody', async () => {
+test('store_files: a file whose user or space is locked is skipped and delays no other', async () => {
   const project = await newProject();
   const [held, free] = [await newUser(project), await newUser(project)];
   const heldSpace = await newSpace(project, free);
@@ -199,7 +199,7 @@ test.each([
     'update plans set storage_limit = 10 where id = $2 and exists (select from users where id = $1)',
   ],
 ])(
-  'store_file: who waited for its user while it got %s is held to what is in force then',
+  'store_file: an upload that waited for its user, who got %s meanwhile, is checked against the new one',
   async (_what, change) => {
     const project = await newProject();
     const [before, after] = [await newPlan(project, 100), await newPlan(project, 10)];
@@ -218,7 +218,7 @@ test.each([
   },
 );
 
-test('listChildFolders: each hop goes through the index of folders, also for a user that the statistics do not know', async () => {
+test('listChildFolders: each step uses the folder index, even for a user missing from the statistics', async () => {
   const project = await newProject();
   const fill = (user: string, files: number) =>
     client.query(
@@ -241,7 +241,7 @@ test('listChildFolders: each hop goes through the index of folders, also for a u
   }
 });
 
-test('store_files: a batch costs the same after many objects were added at once', async () => {
+test('store_files: the cost of a batch does not grow after many objects were added at once', async () => {
   const project = await newProject();
   const user = await newUser(project);
   await client.query('vacuum analyze objects');
@@ -256,7 +256,7 @@ test('store_files: a batch costs the same after many objects were added at once'
   expect((await scannedRows()) - scansBefore).toBeLessThan(100);
 });
 
-/** Rows of objects that were read one after the other, whoever wanted them. */
+/** Rows of objects read by sequential scans, of any statement. */
 async function scannedRows(): Promise<number> {
   await client.query('select pg_stat_force_next_flush()');
   const { rows } = await client.query(
@@ -265,7 +265,7 @@ async function scannedRows(): Promise<number> {
   return rows[0].rows;
 }
 
-test('store_files: row and audit are what the statement for one file makes of the same file', async () => {
+test('store_files: a batch writes the same row and audit as the statement for one file', async () => {
   const project = await newProject();
   const user = await newUser(project);
   const [alone, together] = [await newFile(project, user, 3), await newFile(project, user, 3)];

@@ -1,5 +1,5 @@
-// Each part that Pakhus stands on goes away, goes silent, grows slow and comes back. What does not need the part
-// goes on, what needs it says so, nobody is let in unseen, and nobody has to restart anything.
+// PostgreSQL, Redis and the store go down, go silent, get slow and come back. Requests that do not need the part keep
+// working, the others get a clear error, nobody gets in unauthenticated, and no restart is needed.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Api, Reply } from '../support/api.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
@@ -54,7 +54,7 @@ function expectOutage(reply: Reply, part: string): void {
 }
 
 describe('PostgreSQL', () => {
-  /** The one under test reaches the database through the proxy; the other one, which watches it, does not. */
+  /** The instance under test reaches the database through the proxy; the observer connects directly. */
   async function behindProxy(): Promise<{ service: TestPakhus; watcher: TestPakhus; proxy: TcpProxy }> {
     const watcher = await started({ ROLE: 'api' });
     const { proxy, url } = await proxyDatabase(watcher.databaseUrl);
@@ -70,7 +70,7 @@ describe('PostgreSQL', () => {
     (await service.api.get('/project/users', key)).status === 200 &&
     (await service.api.get('/health')).status === 200;
 
-  test('away: every caller gets 503 and none is let in; back: all goes on by itself', async () => {
+  test('down: every caller gets 503 and nobody gets in; back: everything works without a restart', async () => {
     const { service, proxy } = await behindProxy();
     const { api } = service;
     const { key, user, path, email, password } = await tenantIn(api);
@@ -84,14 +84,14 @@ describe('PostgreSQL', () => {
 
     await proxy.goAway();
     const callers = [key, integration.key, live.token, session, token, `pak_${'0'.repeat(64)}`];
-    // More than there are connections, so that broken ones are all used up as well.
+    // More requests than connections, so that every broken connection is replaced.
     for (let round = 0; round < 8; round += 1) {
       for (const caller of callers) {
         expectOutage(await api.get(`${path}/files`, caller), 'database');
         expectOutage(await upload(api, caller, path, bytesOf(10)), 'database');
       }
     }
-    // More than an account may fail: none of them was a failure.
+    // More than the login limit: none of them may count as a failed login.
     for (let nth = 0; nth < 25; nth += 1) {
       const reply = await api.call('POST', '/auth/login', {
         body: { email, password },
@@ -116,7 +116,7 @@ describe('PostgreSQL', () => {
     expect((await upload(api, key, path, bytesOf(10))).status).toBe(201);
   });
 
-  test('cut under uploads: each ends in 201 or 503, what was confirmed reads back, and nothing leaks', async () => {
+  test('cut during uploads: each upload is 201 or 503, confirmed files read back, and nothing leaks', async () => {
     const { service, watcher, proxy } = await behindProxy();
     const { api } = service;
     const { id, key, path } = await tenantIn(api);
@@ -156,7 +156,7 @@ describe('PostgreSQL', () => {
     await expectBalanced(watcher, id);
   });
 
-  test('silent: health says so in time; what was asked meanwhile is answered when it speaks again', async () => {
+  test('silent: health reports it in time, and requests sent meanwhile are answered when it is back', async () => {
     const { service, proxy } = await behindProxy();
     const { api } = service;
     const { key, path } = await tenantIn(api);
@@ -173,7 +173,7 @@ describe('PostgreSQL', () => {
     expect((await api.get('/health')).status).toBe(200);
   });
 
-  test('gone without a word: whoever waits is told 503, every connection is given up, and back it all works', async () => {
+  test('silent for good: waiting requests get 503, every connection is dropped, and everything works when it is back', async () => {
     const { service, watcher, proxy } = await behindProxy();
     const { api } = service;
     const { id, key, path } = await tenantIn(api);
@@ -185,7 +185,7 @@ describe('PostgreSQL', () => {
         stored += 1;
       }
     };
-    // More than there are connections, and each at another point of its upload when the silence begins.
+    // More uploads than connections, each at a different point when the silence begins.
     const working = Promise.all(Array.from({ length: 40 }, uploadUntilRefused));
     await until('uploads arrive', async () => stored > 100);
     proxy.fallSilent();
@@ -197,7 +197,7 @@ describe('PostgreSQL', () => {
     await expectBalanced(watcher, id);
   });
 
-  test('read only: health says so and every caller gets 503; writable again: all goes on', async () => {
+  test('read-only: health reports it and every caller gets 503; writable again: everything works', async () => {
     const { service, watcher, proxy } = await behindProxy();
     const { key, path } = await tenantIn(service.api);
     const [database] = await rowsOf<{ name: string }>(
@@ -206,7 +206,7 @@ describe('PostgreSQL', () => {
     );
     const name = database?.name;
     await rowsOf(watcher.databaseUrl, `alter database ${name} set default_transaction_read_only = on`);
-    // Only new sessions see it.
+    // Only new sessions see the change.
     proxy.cut();
     await until('health is 503', async () => (await service.api.get('/health')).status === 503);
     expectOutage(await upload(service.api, key, path, bytesOf(10)), 'database');
@@ -250,7 +250,7 @@ describe.skipIf(!redisUrl)('Redis', () => {
       () => two.stop(),
     );
     const { key } = await tenantIn(one.api);
-    /** Of `max` requests at each of the two, how many got through. */
+    /** How many of `max` requests at each of the two instances got through. */
     const admitted = async (): Promise<number> => {
       const fields = { scopes: ['users:read'], rateLimitMax: max, rateLimitWindow: 600_000 };
       const integration = await createIntegration(one.api, key, fields);
@@ -265,7 +265,7 @@ describe.skipIf(!redisUrl)('Redis', () => {
     return { proxy, one, two, key, admitted };
   }
 
-  test('away: each instance counts for itself and nothing fails; back: they count together again', async () => {
+  test('down: each instance counts alone and nothing fails; back: they share counts again', async () => {
     const { proxy, one, admitted } = await twoInstances();
     await proxy.goAway();
     expect(await admitted()).toBe(2 * max);
@@ -277,7 +277,7 @@ describe.skipIf(!redisUrl)('Redis', () => {
     expect((await one.api.get('/health')).body.checks.redis).toBe('ok');
   });
 
-  test('silent: a request waits for it briefly and then does without', async () => {
+  test('silent: a request waits for it briefly, then goes on without it', async () => {
     const { proxy, admitted } = await twoInstances();
     proxy.fallSilent();
     expect(await admitted()).toBe(2 * max);
@@ -285,7 +285,7 @@ describe.skipIf(!redisUrl)('Redis', () => {
     await until('limits are shared again', async () => (await admitted()) === max);
   });
 
-  test('slow: limits are shared all the same', async () => {
+  test('slow: limits are still shared', async () => {
     const { proxy, admitted } = await twoInstances();
     proxy.delay(30);
     expect(await admitted()).toBe(max);
@@ -315,7 +315,7 @@ describe.skipIf(!s3)('the store', () => {
     return { proxy, service, ...(await tenantIn(service.api)) };
   }
 
-  test('away: metadata is served, uploads get 503 and are not charged, health is 200; back: all goes on', async () => {
+  test('down: metadata is served, uploads get 503 and are not charged, health is 200; back: everything works', async () => {
     const { proxy, service, id, key, path } = await behindProxy();
     const { api } = service;
     const first = (await upload(api, key, path, bytesOf(5_000))).body.file;
@@ -324,7 +324,7 @@ describe.skipIf(!s3)('the store', () => {
     await proxy.refuse();
     const replies = await Promise.all([
       ...[0, 10, 100_000].map((size) => upload(api, key, path, bytesOf(size))),
-      // Larger than what waits in memory: it is being stored while it arrives.
+      // Larger than the memory buffer, so it is stored while it arrives.
       upload(api, key, path, bytesOf(1 << 20), { meta: { visibility: 'public' } }),
     ]);
     for (const reply of replies) expectOutage(reply, 'storage');

@@ -1,6 +1,6 @@
-// The database's server fails and its standby takes over, with a proxy that leads new connections to the new one and
-// keeps the old ones. Nothing that was confirmed is lost or doubled, every request is answered, and nobody is let in
-// by a server that has been replaced.
+// The primary database fails and its standby takes over, behind a proxy that routes new connections to the standby and
+// keeps the old ones. Nothing confirmed is lost or doubled, every request is answered, and a replaced server
+// authenticates nobody.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { upload } from '../support/uploads.ts';
 
 if (!postgresBin) console.log('SKIPPED failover: no PostgreSQL server below /usr/lib/postgresql');
 
-/** Like the defaults, only quicker. */
+/** Like the defaults, but faster. */
 const timing = {
   connectMs: 1_000,
   readMs: 2_000,
@@ -34,7 +34,7 @@ const timing = {
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  // A service that cannot stop, because a commit hangs, must not keep the servers from being removed.
+  // A service that cannot stop because a commit hangs must not block the removal of the servers.
   for (const cleanUp of cleanUps.splice(0).reverse()) await withTimeout(15_000, cleanUp());
 });
 
@@ -60,15 +60,15 @@ async function setUp(): Promise<Setup> {
   return { pair, proxy, service, projectId: id, key, userId: user.id, path: `/project/users/${user.id}` };
 }
 
-/** What callers do all the time, and what they were told of it. */
+/** The load of the clients, and the answers they got. */
 interface Load {
   readonly stored: Map<string, string>;
   readonly deleted: Set<string>;
   readonly users: Set<string>;
   readonly revoked: Set<string>;
-  /** Files of which nobody could say whether they were stored. */
+  /** Files whose upload got an unknown outcome. */
   readonly unknown: Set<string>;
-  /** How many requests were told that the database is away. */
+  /** How many requests got the answer that the database is down. */
   refused(): number;
   stop(): Promise<void>;
 }
@@ -140,7 +140,7 @@ function startLoad({ service: { api }, key, path, userId }: Setup): Load {
 const works = async ({ service: { api }, key, path }: Setup) =>
   (await upload(api, key, path, bytesOf(10))).status === 201 && (await api.get('/health')).status === 200;
 
-/** What must hold on the server that is in charge now. */
+/** The invariants on the current primary. */
 async function expectIntact({ service: { api }, key, path, projectId }: Setup, load: Load, url: string) {
   for (const [fileId, digest] of load.stored) {
     const reply = await api.get(`${path}/files/${fileId}`, key);
@@ -161,7 +161,7 @@ async function expectIntact({ service: { api }, key, path, projectId }: Setup, l
   for (const token of load.revoked) expect((await api.get(`${path}/files`, token)).status).toBe(401);
 }
 
-/** No connection of Pakhus is there. Commits that wait for the standby do so for ever, also after theirs has gone. */
+/** Pakhus has no open connection. Commits waiting for the standby never end, even after their client has gone. */
 const isLeft = async (url: string): Promise<boolean> => {
   const rows = await rowsOf(
     url,
@@ -171,7 +171,7 @@ const isLeft = async (url: string): Promise<boolean> => {
 };
 
 describe.skipIf(!postgresBin)('failover', () => {
-  test('a primary that is killed: what was confirmed is on the standby, once, and all goes on there', async () => {
+  test('primary killed: every confirmed file is on the standby once, and the service works there', async () => {
     const setup = await setUp();
     const { pair, proxy } = setup;
     const load = startLoad(setup);
@@ -186,7 +186,7 @@ describe.skipIf(!postgresBin)('failover', () => {
     await expectIntact(setup, load, pair.standby.url);
   });
 
-  test('a primary that falls silent, and comes back unfenced: every request is answered, and nobody asks it again', async () => {
+  test('primary silent, then back without fencing: every request is answered, and nothing queries the old server again', async () => {
     const setup = await setUp();
     const { pair, proxy, service, key, path, userId } = setup;
     const heard: string[] = [];
@@ -213,7 +213,7 @@ describe.skipIf(!postgresBin)('failover', () => {
     await expectIntact(setup, load, pair.standby.url);
   });
 
-  test('a primary that is replaced while it goes on: from the maximum age on nobody reads from it', async () => {
+  test('primary replaced while it still runs: after the maximum connection age nothing reads from it', async () => {
     const setup = await setUp();
     const { pair, proxy, service, key, path, userId } = setup;
     const { token, jti } = await mintToken(service.api, key, userId);
@@ -231,7 +231,7 @@ describe.skipIf(!postgresBin)('failover', () => {
       expect((await service.api.get(`${path}/files`, token)).status).toBe(401);
   });
 
-  test('a synchronous standby that is away: health says so, every change is answered 503, and reads go on', async () => {
+  test('synchronous standby down: health reports it, every change is 503, and reads work', async () => {
     const setup = await setUp();
     const { pair, service, key, path, projectId } = setup;
     const { api } = service;
@@ -262,12 +262,12 @@ describe.skipIf(!postgresBin)('failover', () => {
       pair.primary.url,
       `select id from files where project_id = '${projectId}' and size = 100`,
     );
-    // What was said not to be stored is not stored now, either.
+    // An upload refused as not stored must still not be stored.
     for (const { id } of stored) expect(claimed).toContain(id);
     expect(await wrongCounters({ databaseUrl: pair.primary.url })).toEqual([]);
   });
 
-  test('a start on a standby says what it is, waits, and serves once it is promoted', async () => {
+  test('a start on a standby logs that, waits, and serves after the promotion', async () => {
     const pair = await startPostgresPair();
     cleanUps.push(() => pair.remove());
     const folder = await mkdtemp(join(tmpdir(), 'pakhus-standby-'));

@@ -1,5 +1,5 @@
-// A connection to the database gets stuck, or breaks before its answer has arrived. Nobody else waits for it, and
-// whoever asked is told what really happened, or that nobody knows.
+// A database connection hangs, or breaks before the reply arrives. No other request waits for it, and the caller
+// learns the real outcome, or that it is unknown.
 import { afterEach, describe, expect, test } from 'vitest';
 import { sql } from '../../src/platform/db/sql.ts';
 import type { Api, Reply } from '../support/api.ts';
@@ -12,7 +12,7 @@ import { proxyDatabase, type TcpProxy } from '../support/tcp-proxy.ts';
 import { adminSession, createTenant, createUser, mintToken, unique } from '../support/tenants.ts';
 import { upload } from '../support/uploads.ts';
 
-/** Like the defaults, only quicker. */
+/** Like the defaults, but faster. */
 const timing = { readMs: 3_000, writeMs: 3_000, inquiryMs: 1_500, slowMs: 200, checkMs: 50 };
 
 const cleanUps: (() => Promise<unknown> | unknown)[] = [];
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** The one under test reaches the database through the proxy; the other one does not. */
+/** The instance under test reaches the database through the proxy; the other connects directly. */
 async function behindProxy(): Promise<{ service: TestPakhus; watcher: TestPakhus; proxy: TcpProxy }> {
   const watcher = await startTestPakhus({ ROLE: 'api' }, undefined, { databaseTiming: timing });
   const { proxy, url } = await proxyDatabase(watcher.databaseUrl);
@@ -39,7 +39,7 @@ async function tenantIn(api: Api) {
   return { ...tenant, user, path: `/project/users/${user.id}` };
 }
 
-/** What only the statement that stores files says. */
+/** Text that only the statement that stores files contains. */
 const inStoreFiles = '"storage_key"';
 
 const auditsOf = (service: TestPakhus, projectId: string, action: string) =>
@@ -58,8 +58,8 @@ function expectNotDone(reply: Reply): void {
   expect(reply.body.error.details).not.toHaveProperty('outcome');
 }
 
-describe('an answer that is lost after the commit', () => {
-  test('uploads: each is told 201 and stored once', async () => {
+describe('a reply lost after the commit', () => {
+  test('uploads: each gets 201 and is stored once', async () => {
     const { service, watcher, proxy } = await behindProxy();
     const { id, key, path } = await tenantIn(service.api);
     const losing = proxy.loseAnswersTo(inStoreFiles);
@@ -81,7 +81,7 @@ describe('an answer that is lost after the commit', () => {
     await expectBalanced(watcher, id);
   });
 
-  test('changes in transactions: each is told of its success, made once, and audited once', async () => {
+  test('changes in transactions: each succeeds, is made once and audited once', async () => {
     const { service, watcher, proxy } = await behindProxy();
     const { id, key, path, user } = await tenantIn(service.api);
     const { token, jti } = await mintToken(service.api, key, user.id);
@@ -102,7 +102,7 @@ describe('an answer that is lost after the commit', () => {
     expect((await service.api.get(`${path}/files`, token)).status).toBe(401);
   });
 
-  test('a delete: it is told 204, and its audit is there once; a file that never was is 404', async () => {
+  test('a delete: it gets 204 and one audit row; a file that never existed is 404', async () => {
     const { service, watcher, proxy } = await behindProxy();
     const { id, key, path } = await tenantIn(service.api);
     const { file } = (await upload(service.api, key, path, bytesOf(500))).body;
@@ -118,7 +118,7 @@ describe('an answer that is lost after the commit', () => {
     await expectBalanced(watcher, id);
   });
 
-  test('and with it the database: the outcome is said to be unknown, and the file is named', async () => {
+  test('database down as well: the outcome is reported as unknown, and the reply names the file', async () => {
     const { service, watcher, proxy } = await behindProxy();
     const { id, key, path } = await tenantIn(service.api);
     proxy.goAwayWithAnswerTo(inStoreFiles);
@@ -132,8 +132,8 @@ describe('an answer that is lost after the commit', () => {
   });
 });
 
-describe('a statement that is stuck', () => {
-  test('on its way to the server: the upload is told that it is not stored, and never is', async () => {
+describe('a statement that hangs', () => {
+  test('on its way to the server: the upload is refused as not stored, and never is', async () => {
     const { service, watcher, proxy } = await behindProxy();
     const one = await tenantIn(service.api);
     const another = await tenantIn(service.api);
@@ -153,7 +153,7 @@ describe('a statement that is stuck', () => {
     await expectBalanced(watcher, one.id);
   });
 
-  test('in the server: uploads of all others go on; its own is told unknown, and is found when it goes on', async () => {
+  test('in the server: other uploads succeed; its own gets an unknown outcome, and the file appears when the server resumes', async () => {
     const service = await startTestPakhus({ ROLE: 'api' }, undefined, { databaseTiming: timing });
     cleanUps.push(() => service.stop());
     const one = await tenantIn(service.api);
@@ -177,7 +177,7 @@ describe('a statement that is stuck', () => {
     await expectBalanced(service, another.id);
   });
 
-  test('a read: those that come later go on, also of the same tenant, before it is given up', async () => {
+  test('a read: later reads, also of the same tenant, are answered before it times out', async () => {
     const service = await startTestPakhus({ ROLE: 'api' }, undefined, {
       databaseTiming: { ...timing, readMs: 15_000 },
     });
@@ -203,7 +203,7 @@ describe('a statement that is stuck', () => {
   });
 });
 
-/** Stops the process of the server that stores a file of this name, in the middle of it. */
+/** Stops the PostgreSQL backend that is storing a file of this name. */
 async function stopWithinStoring(service: TestPakhus, name: string, start: () => Promise<Reply>) {
   const { databaseUrl } = service;
   await rowsOf(

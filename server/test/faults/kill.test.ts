@@ -1,5 +1,5 @@
-// The built product under load, killed again and again without warning. Whatever it acknowledged must be there
-// afterwards, byte for byte, and nothing else may be.
+// The built product under load, killed again and again without warning. Everything it acknowledged must be there
+// afterwards, byte for byte, and nothing else.
 import { createHash, randomInt } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,15 +26,15 @@ import { upload } from '../support/uploads.ts';
 const inFlight = 50;
 const image = blankPng(64, 48);
 
-/** What clients know: files that must be there, and files that must be gone. */
+/** What clients know: files that must exist, and files that must be gone. */
 interface Ledger {
   readonly key: string;
   readonly path: string;
   readonly spaceId: string;
-  /** Ids to digests. */
+  /** Digests by file id. */
   readonly kept: Map<string, string>;
   readonly deleted: Set<string>;
-  /** How many uploads and deletes were confirmed. */
+  /** The number of confirmed uploads and deletes. */
   acknowledged: number;
 }
 
@@ -45,7 +45,7 @@ async function openLedger(api: Api): Promise<Ledger> {
   return { key, path, spaceId: made.body.space.id, kept: new Map(), deleted: new Set(), acknowledged: 0 };
 }
 
-/** Bodies and their digests, made once: the load must come from the service, not from hashing here. */
+/** Bodies with precomputed digests, so that hashing here does not slow down the load. */
 function bodiesOf(sizes: readonly number[]): readonly { bytes: Buffer; digest: string }[] {
   return sizes.map((size, nth) => {
     const bytes = bytesOf(size, nth + 1);
@@ -74,7 +74,7 @@ async function load(
     } else expect(reply.status, reply.text).toBe(503);
   };
   const deleteOne = async (id: string) => {
-    // From here on its fate is open, until the reply.
+    // Until the reply, the file may exist or not.
     kept.delete(id);
     const reply = await api.delete(`${path}/files/${id}`, key);
     if (reply.status === 204) {
@@ -113,7 +113,7 @@ async function load(
       try {
         await step();
       } catch (error) {
-        // A connection that broke says nothing about what was done; anything else is a failure.
+        // After a broken connection the outcome is unknown; any other error is a failure.
         if (!isOver()) throw error;
       }
     }
@@ -132,7 +132,7 @@ async function cycle(
   const open = ledger ?? (await openLedger(api));
   let over = false;
   const loading = load(api, open, bodies, () => over);
-  // At a random point of the work, wherever the machine is then.
+  // At a random point of the work.
   const enough = open.acknowledged + randomInt(1, 60);
   await until('it works', async () => open.acknowledged >= enough);
   over = true;
@@ -141,7 +141,7 @@ async function cycle(
   return open;
 }
 
-/** Files as the service lists them, and what it says is used. */
+/** The files and the usage that the service reports. */
 async function stateOf(api: Api, { key, path, spaceId }: Ledger) {
   const files = new Map<
     string,
@@ -167,7 +167,7 @@ async function keysIn(store: ObjectStore): Promise<string[]> {
   return keys.sort();
 }
 
-/** Starts it once more, lets the reaper come to its end, and compares everybody's knowledge. */
+/** Restarts the service, runs the reaper to its end, and compares clients, database and store. */
 async function judge(
   environment: Record<string, string>,
   ledger: Ledger,
@@ -196,7 +196,7 @@ async function judge(
   }
 }
 
-/** Every file, acknowledged or not: a row without its object must not exist. */
+/** Reads every file, acknowledged or not: no row may lack its object. */
 async function readBack(
   api: Api,
   ledger: Ledger,
@@ -265,7 +265,7 @@ for (const choice of storesFor('kills')) {
       ? [1 << 10, 2000, 3000, 5000, 20_000, 50_000, 100_000, 250_000, 300_000, 2 << 20]
       : [1 << 10, 2000, 3000, 5000, 20_000, 300_000];
 
-    test(`pakhus: ${kills} kills under 50 uploads in flight lose nothing that was acknowledged and leave nothing else`, async () => {
+    test(`pakhus: ${kills} kills under 50 uploads in flight lose nothing acknowledged and leave nothing else`, async () => {
       const database = await freshDatabase();
       const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-kill-'));
       const opened = await choice.open();
@@ -284,7 +284,7 @@ for (const choice of storesFor('kills')) {
         let ledger: Ledger | null = null;
         for (let round = 0; round < kills; round += 1)
           ledger = await cycle(environment, ledger, bodies, (child) => child.kill());
-        // The hold of a reaper or a mover that was killed takes up to two minutes to pass: no test waits that long.
+        // The hold of a killed reaper or mover lasts up to two minutes: too long to wait for in a test.
         await endHolds({ databaseUrl: database.url });
         await judge(environment, ledger as Ledger, store, () =>
           opened.buckets
@@ -315,9 +315,9 @@ for (const choice of storesFor('kills')) {
   });
 }
 
-test('pakhus: kills that take the embedded database along lose nothing that was acknowledged', async () => {
+test('pakhus: kills that also take down the embedded database lose nothing acknowledged', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-kill-'));
-  // While it is killed, nothing reaps: the claim of a dead reaper would outlast this test.
+  // No reaper during the kills: the hold of a dead one would outlast this test.
   const environment = {
     ...testSecrets,
     DATA_DIR: dataDir,

@@ -1,5 +1,5 @@
-// A proxy in front of the store that answers in its place, with a 200 and a page for people: nothing that Pakhus
-// says or deletes may rest on it.
+// A proxy in front of the store answers with 200 and an HTML page instead: Pakhus must not confirm or delete
+// anything because of it.
 import type http from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { mover } from '../../src/features/files/files.jobs.ts';
@@ -17,7 +17,7 @@ import { contentTypeOf, formOf, partsOf, type UploadOptions, upload } from '../s
 const server = testS3Server();
 if (!server) console.log('SKIPPED maintenance pages: TEST_S3_ENDPOINT is not set');
 
-describe.skipIf(!server)('a maintenance page in the place of the store', () => {
+describe.skipIf(!server)('a maintenance page in place of the store', () => {
   let proxy: FaultProxy;
   let service: PakhusOnStore;
   let admin: string;
@@ -96,7 +96,7 @@ describe.skipIf(!server)('a maintenance page in the place of the store', () => {
   );
 
   test.each([['PUT'], ['HEAD'], ['PUT', 'HEAD'], ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']])(
-    'a change of visibility takes no object away while %s is answered by a page, and is carried out later',
+    'a change of visibility deletes no object while %s is answered by a page, and is completed later',
     async (...methods) => {
       const { id, key, path } = await newTenant();
       const bytes = bytesOf(20_000, 7);
@@ -122,7 +122,7 @@ describe.skipIf(!server)('a maintenance page in the place of the store', () => {
     },
   );
 
-  test('a deletion that a page has answered is carried out later', async () => {
+  test('a deletion answered by a page is completed later', async () => {
     const { id, key, path } = await newTenant();
     const file = await stored(key, path, bytesOf(3_000));
     pagesFor('DELETE', 'POST');
@@ -134,7 +134,7 @@ describe.skipIf(!server)('a maintenance page in the place of the store', () => {
     expect(await objectsOf(service, id)).toEqual([]);
   });
 
-  test('an image that was read as a page is read again, and is done', async () => {
+  test('an image read as a page is read again, and is done', async () => {
     const { key, path } = await newTenant();
     pagesFor('GET');
     const sent = await service.api.call('POST', `${path}/images`, {
@@ -158,7 +158,7 @@ describe.skipIf(!server)('a maintenance page in the place of the store', () => {
     expect(job).toMatchObject({ status: 'done', width: 60, height: 40 });
   });
 
-  test('health says that the store is away', async () => {
+  test('health reports that the store is unavailable', async () => {
     pagesFor('HEAD');
     const { body } = await service.api.get('/health');
     expect(body.checks.storage).toBe('unavailable');

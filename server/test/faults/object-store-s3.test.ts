@@ -1,5 +1,5 @@
-// The S3 store against a real server behind a proxy that fails on purpose: each call either succeeds, with
-// the right bytes, or says STORAGE_UNAVAILABLE within its limits; and what is left over can be swept.
+// The S3 store against a real server behind a proxy that fails on purpose: each call either succeeds with the right
+// bytes, or fails with STORAGE_UNAVAILABLE within its limits; leftovers can be swept.
 import { randomUUID } from 'node:crypto';
 import type http from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ const small = bytesOf(10_000, 3);
 const large = bytesOf(partBytes * 2 + 12_345, 4);
 const unavailable = { code: 'STORAGE_UNAVAILABLE', details: { part: 'storage' } };
 const idleTimeoutMs = 400;
-/** Ends what hangs; it does not measure how long two silent tries take. */
+/** A safety limit for hanging tests, not a measurement. */
 const limitMs = waitMsMax;
 
 const server = testS3Server();
@@ -103,14 +103,14 @@ function suite(at: S3Server): void {
     { name: 'a 404 that is a page', fault: { kind: 'page', status: 404 } },
   ];
 
-  it.each(passing)('put of a small body survives $name, once', async ({ fault }) => {
+  it.each(passing)('put of a small body survives $name and writes once', async ({ fault }) => {
     const key = newKey();
     proxy.set({ fault, count: 1 });
     await within(limitMs, () => store.put('private', key, small, meta));
     await expectStored(key, small);
   });
 
-  // Each step of a multipart upload, told by its query.
+  // Each step of a multipart upload, recognized by its query.
   const steps: { step: string; when: (request: http.IncomingMessage) => boolean }[] = [
     { step: 'beginning', when: (r) => r.method === 'POST' && r.url?.includes('uploads=') === true },
     { step: 'a part', when: (r) => r.url?.includes('partNumber=2') === true },
@@ -119,14 +119,17 @@ function suite(at: S3Server): void {
   ];
   const stepFaults = steps.flatMap((step) => passing.map((fault) => ({ ...step, ...fault })));
 
-  it.each(stepFaults)('put of several parts survives $name at $step, once', async ({ fault, when }) => {
-    const key = newKey();
-    proxy.set({ fault, when, count: 1 });
-    await within(limitMs, () => store.put('private', key, streamOf(large), meta));
-    await expectStored(key, large);
-  });
+  it.each(stepFaults)(
+    'put of several parts survives $name at $step and writes once',
+    async ({ fault, when }) => {
+      const key = newKey();
+      proxy.set({ fault, when, count: 1 });
+      await within(limitMs, () => store.put('private', key, streamOf(large), meta));
+      await expectStored(key, large);
+    },
+  );
 
-  it('sends a part again that was cut half way, and only that', async () => {
+  it('resends a part that was cut half way, and only that part', async () => {
     const key = newKey();
     const when = (r: http.IncomingMessage) => r.url?.includes('partNumber=1') === true;
     proxy.set({ fault: { kind: 'cutRequest', bytes: 1 << 20 }, when, count: 2 });
@@ -136,7 +139,7 @@ function suite(at: S3Server): void {
     await expectStored(key, large);
   });
 
-  it('does not believe a 200 that holds an <Error>, neither at completing nor at copying', async () => {
+  it('treats a 200 that contains an <Error> as a failure, when completing and when copying', async () => {
     const key = newKey();
     const fault: Fault = { kind: 'status', status: 200, code: 'InternalError' };
     proxy.set({ fault, count: 2, when: (r) => r.method === 'POST' && r.url?.includes('uploadId=') === true });
@@ -148,7 +151,7 @@ function suite(at: S3Server): void {
     expect(sha256(await buckets.read(buckets.publicBucket, key))).toBe(sha256(small));
   });
 
-  it('does not take an older object of the same size for the one whose completion was refused', async () => {
+  it('does not mistake an older object of the same size for one whose completion was refused', async () => {
     const key = newKey();
     const older = bytesOf(large.length, 9);
     await store.put('private', key, streamOf(older), meta);
@@ -158,12 +161,12 @@ function suite(at: S3Server): void {
     await expectStored(key, older);
   });
 
-  it('knows its own object when the reply to its completion was lost and the upload is gone since', async () => {
+  it('recognizes its own object when the reply to the completion was lost and the upload no longer exists', async () => {
     const key = newKey();
     const when = (r: http.IncomingMessage) => r.method === 'POST' && r.url?.includes('uploadId=') === true;
     proxy.set(
       { fault: { kind: 'storedThenLost' }, when, count: 1 },
-      // Ceph forgives a second completion; most others answer like this.
+      // Ceph accepts a second completion; most others answer like this.
       { fault: { kind: 'status', status: 404, code: 'NoSuchUpload' }, when },
     );
     await store.put('private', key, streamOf(large), meta);
@@ -181,7 +184,7 @@ function suite(at: S3Server): void {
   ] as const;
 
   it.each(lasting)(
-    'every call says STORAGE_UNAVAILABLE within its limits under lasting $name',
+    'every call fails with STORAGE_UNAVAILABLE within its limits under lasting $name',
     async ({ fault }) => {
       const key = newKey();
       await store.put('private', key, small, meta);
@@ -212,7 +215,7 @@ function suite(at: S3Server): void {
   const isCompletion = (r: http.IncomingMessage) =>
     r.method === 'POST' && r.url?.includes('uploadId=') === true;
 
-  it('lets the server think about a completion for as long as it answers others', async () => {
+  it('waits for a slow completion as long as the server answers other requests', async () => {
     const patient = makeStore({ thinkTimeoutMs: 60_000 });
     const key = newKey();
     proxy.set({ fault: { kind: 'latency', ms: idleTimeoutMs * 4 }, when: isCompletion, count: 1 });
@@ -222,7 +225,7 @@ function suite(at: S3Server): void {
     await patient.close();
   });
 
-  it('does not wait for a completion or a copy when the server answers nobody', async () => {
+  it('does not wait for a completion or a copy when the server answers nothing', async () => {
     const patient = makeStore({ thinkTimeoutMs: 60_000 });
     const key = newKey();
     const hang: Fault = { kind: 'hang' };
@@ -244,7 +247,7 @@ function suite(at: S3Server): void {
 
   const isProbe = (line: string) => /^HEAD \/[^/]+$/.test(line);
 
-  it('says STORAGE_UNAVAILABLE while the server refuses connections, and works again after', async () => {
+  it('fails with STORAGE_UNAVAILABLE while the server refuses connections, and works again afterwards', async () => {
     const key = newKey();
     await proxy.refuse();
     await within(limitMs, () =>
@@ -256,7 +259,7 @@ function suite(at: S3Server): void {
     await expectStored(key, large);
   });
 
-  it('ends the multipart upload when a part fails for good', async () => {
+  it('aborts the multipart upload when a part fails for good', async () => {
     const key = newKey();
     const when = (r: http.IncomingMessage) => r.url?.includes('partNumber=2') === true;
     proxy.set({ fault: { kind: 'status', status: 500 }, when });
@@ -267,7 +270,7 @@ function suite(at: S3Server): void {
     expect(await store.head('private', key)).toBeNull();
   });
 
-  it('gives up ending it within its own limit, and leaves it to the sweep', async () => {
+  it('gives up the abort of a multipart upload within its limit, and leaves it to the sweep', async () => {
     const key = newKey();
     proxy.set(
       { fault: { kind: 'status', status: 500 }, when: (r) => r.url?.includes('partNumber=2') === true },
@@ -281,7 +284,7 @@ function suite(at: S3Server): void {
     expect(await store.sweepUnfinished(new Date(Date.now() + 3_600_000), nobodyWrites)).toBe(1);
   });
 
-  it('rethrows an abort at once while the server is silent, and while it pauses between tries', async () => {
+  it('rethrows an abort at once while the server is silent, and during the back-off between attempts', async () => {
     for (const fault of [{ kind: 'hang' }, { kind: 'reset' }] as const) {
       const patient = makeStore({ idleTimeoutMs: 60_000, backoffBaseMs: 60_000, backoffMaxMs: 60_000 });
       const abort = new AbortController();
@@ -296,7 +299,7 @@ function suite(at: S3Server): void {
   });
 
   it.each([{ kind: 'cutReply', bytes: 100_000 } as const, { kind: 'stallReply', bytes: 100_000 } as const])(
-    'a read that breaks half way ($kind) ends with an outage and never short',
+    'a read that breaks half way ($kind) ends with an outage, never as a short body',
     async (fault) => {
       const key = newKey();
       await store.put('private', key, streamOf(large), meta);
@@ -312,7 +315,7 @@ function suite(at: S3Server): void {
     await store.put('private', key, small, meta);
     proxy.set({ fault, count: 1 });
     const read = within(limitMs, async () => readAll(await store.get('private', key)));
-    // Once the head is here the read has begun; from then on a break is told, not hidden.
+    // Once the headers have arrived the read has begun, and a break must be reported.
     if (name.includes('cut at its head')) await expect(read).rejects.toMatchObject(unavailable);
     else expect(sha256(await read)).toBe(sha256(small));
   });
@@ -356,7 +359,7 @@ function suite(at: S3Server): void {
     }
   });
 
-  it('lends memory for one part: who pauses between two of them holds nobody up', async () => {
+  it('borrows memory for one part at a time: a client that pauses between parts blocks nobody', async () => {
     const tight = makeStore({ memoryBytesMax: partBytes, memoryWaitMaxMs: 10_000 });
     const [pausing, other] = [newKey(), newKey()];
     const body = stallingStream(large.subarray(0, partBytes), () => undefined);
@@ -370,7 +373,7 @@ function suite(at: S3Server): void {
     await tight.close();
   });
 
-  it('refuses with a capacity outage, and never hangs, when all memory for parts is taken', async () => {
+  it('fails with a capacity outage, and never hangs, when all memory for parts is taken', async () => {
     const tight = makeStore({ memoryBytesMax: partBytes, memoryWaitMaxMs: 50 });
     const abort = new AbortController();
     const stalled = new Promise<void>((resolve) => {
@@ -383,7 +386,7 @@ function suite(at: S3Server): void {
       code: 'STORAGE_UNAVAILABLE',
       details: { part: 'capacity' },
     });
-    // A small body needs none.
+    // A small body needs no part memory.
     const key = newKey();
     await tight.put('private', key, streamOf(small), meta);
     abort.abort();
@@ -392,7 +395,7 @@ function suite(at: S3Server): void {
     await tight.close();
   });
 
-  it('tells a missing bucket, refused credentials and a missing public bucket apart', async () => {
+  it('distinguishes a missing bucket, refused credentials and a missing public bucket', async () => {
     const check = async (over: Partial<S3StoreOptions>) => {
       const odd = makeStore(over);
       await odd.check().finally(() => odd.close());
@@ -409,7 +412,7 @@ function suite(at: S3Server): void {
     await expect(check({})).resolves.toBeUndefined();
   });
 
-  it('takes a missing bucket for an outage and not for a missing object', async () => {
+  it('treats a missing bucket as an outage, not as a missing object', async () => {
     const odd = makeStore({ bucket: 'no-such-bucket' });
     await expect(odd.get('private', newKey())).rejects.toMatchObject(unavailable);
     await expect(odd.delete('private', newKey())).rejects.toMatchObject(unavailable);

@@ -1,4 +1,4 @@
-// Redis servers that take no writes, and a primary that its sentinels replace.
+// Redis servers that refuse writes, and a primary that its Sentinels replace.
 import { afterEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { parseSentinelAddress } from '../../src/platform/redis-address.ts';
@@ -92,7 +92,7 @@ const redisOf = async ({ api }: TestPakhus) => {
 };
 
 describe.skipIf(!hasRedisServer)('a Redis', () => {
-  test('that is a replica is unavailable in health, the log says why, and requests go on', async () => {
+  test('that is a replica is unavailable in health, the log says why, and requests still work', async () => {
     const primary = kept(await startRedisServer());
     const replica = kept(await startRedisReplica(primary));
     const { service, log } = await startOn(replica.url);
@@ -101,7 +101,7 @@ describe.skipIf(!hasRedisServer)('a Redis', () => {
     await adminSession(service.api);
   });
 
-  test('that is a Sentinel is unavailable in health, and the log says how to write it', async () => {
+  test('that is a Sentinel is unavailable in health, and the log says how to write the URL', async () => {
     const primary = kept(await startRedisServer());
     const sentinel = kept(await startSentinel('prime', primary));
     const { service, log } = await startOn(sentinel.url);
@@ -109,7 +109,7 @@ describe.skipIf(!hasRedisServer)('a Redis', () => {
     expect(await redisOf(service)).toEqual([200, 'unavailable']);
   });
 
-  test('that is demoted is left for the server that its address leads to now', async () => {
+  test('that is demoted is dropped for the server that its address now resolves to', async () => {
     const primary = kept(await startRedisServer());
     const { service } = await startOn(primary.url);
     await until('it is used', async () => (await redisOf(service))[1] === 'ok');
@@ -120,7 +120,7 @@ describe.skipIf(!hasRedisServer)('a Redis', () => {
     await until('it is used again', async () => (await redisOf(service))[1] === 'ok');
   });
 
-  test('behind sentinels that ask for passwords is used', async () => {
+  test('behind Sentinels that require passwords is used', async () => {
     const primary = kept(await startRedisServer('requirepass "of redis"'));
     const sentinel = kept(
       await startSentinel(
@@ -136,7 +136,7 @@ describe.skipIf(!hasRedisServer)('a Redis', () => {
     await until('it is used', async () => (await redisOf(service))[1] === 'ok');
   });
 
-  test('whose sentinels replace it: limits are shared again and every request is counted once', async () => {
+  test('that its Sentinels replace shares limits again and counts every request once', async () => {
     const primary = kept(await startRedisServer('repl-diskless-sync-delay 0'));
     const replica = kept(await startRedisReplica(primary));
     const sentinel = kept(await startSentinel('prime', primary));

@@ -1,4 +1,4 @@
-// Performs the backup and the restore that docs/operations.md describes, while the service is in use.
+// Runs the backup and the restore of docs/operations.md while the service is in use.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ async function emptyDatabase(): Promise<string> {
   return withDatabase(server, name);
 }
 
-/** Null where the bytes are gone. */
+/** Null if the bytes are gone. */
 async function digestOf(api: Api, at: string, key: string): Promise<string | null> {
   const { file } = (await api.get(at, key)).body;
   const download = await request(file.url);
@@ -42,7 +42,7 @@ async function digestOf(api: Api, at: string, key: string): Promise<string | nul
   return download.statusCode === 200 ? sha256(bytes) : null;
 }
 
-test('backup: database first, then objects, under load; what is restored reads back, and no more than that stays', async () => {
+test('backup: a backup under load, database first, then objects, restores every row with its bytes and nothing else', async () => {
   const source = await startTestPakhus({ REAPER_INTERVAL_SECONDS: '1' });
   cleanUps.push(() => source.stop());
   const { api } = source;
@@ -73,7 +73,7 @@ test('backup: database first, then objects, under load; what is restored reads b
   const copy = await folder();
   const live = join(source.dataDir, 'objects');
   await more(40);
-  // The copy of last night, to which today's adds what is new.
+  // Last night's copy, to which today's adds the new objects.
   await copyObjects(live, join(copy, 'objects'));
   await more(20);
   const confirmed = [...stored.keys()];
@@ -92,7 +92,7 @@ test('backup: database first, then objects, under load; what is restored reads b
   await copyObjects(join(copy, 'objects'), join(dataDir, 'objects'));
   await dump.restore({ empty, migrated: migrated.url });
   const databaseUrl = dump.by === 'pg_dump' ? empty : migrated.url;
-  // Only the API as yet: nothing is reaped before it is verified.
+  // Only the API for now: nothing may be reaped before the check.
   const instance = await source.another({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ROLE: 'api' });
   cleanUps.push(() => instance.stop());
   const restored = { ...instance, databaseUrl, dataDir };
@@ -112,7 +112,7 @@ test('backup: database first, then objects, under load; what is restored reads b
       if (stored.has(row.id)) expect(digest).toBe(stored.get(row.id));
       continue;
     }
-    // Between dump and copy its owner deleted it: then so does whoever restores.
+    // Its owner deleted it between dump and copy, so the restore deletes it too.
     expect(deleting.has(row.id), `${row.id} has no bytes, but nobody deleted it`).toBe(true);
     expect((await restored.api.delete(at, key)).status).toBe(204);
     without += 1;
@@ -122,7 +122,7 @@ test('backup: database first, then objects, under load; what is restored reads b
   expect(lost, 'confirmed before the dump began, and not in it').toEqual([]);
   console.log(`backup: ${rows.length} rows restored, ${without} of them deleted by their owners since`);
 
-  // What was stored after the dump has no row: on record, the reaper takes it away.
+  // Objects stored after the dump have no row: recorded in the ledger, the reaper deletes them.
   const owned = new Set(await placesOf(restored));
   const extras = (await objectsOf(restored)).filter((place) => !owned.has(place));
   expect(extras.length).toBeGreaterThan(0);

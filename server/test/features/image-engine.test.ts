@@ -1,4 +1,4 @@
-// The image engine against real child processes: what comes out, what hostile images can do, and who outlives whom.
+// The image engine with real child processes: its output, hostile images, and the lifetime of the processes.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ import { animation, picture } from '../support/image-files.ts';
 import { childrenOf, cpuSeconds, isGone, niceOfThreads, until } from '../support/processes.ts';
 
 const plain: ImageRecipe = { format: 'webp', quality: 80 };
-/** Seconds of work, none of which can be interrupted from inside. */
+/** Seconds of native work that cannot be interrupted from inside. */
 const slowRecipe: ImageRecipe = { format: 'avif', quality: 100 };
 const onLinux = process.platform === 'linux';
 
@@ -84,7 +84,7 @@ describe('images: hostile and odd images', () => {
   });
   afterAll(() => shared.close());
 
-  it('the corpus is large, and no two entries share a name', () => {
+  it('the corpus is large, and every entry has a unique name', () => {
     expect(hostileImages.length).toBeGreaterThan(100);
     expect(new Set(hostileImages.map(({ name }) => name)).size).toBe(hostileImages.length);
   });
@@ -98,7 +98,7 @@ describe('images: hostile and odd images', () => {
     await Promise.all([rm(inputPath), rm(outputPath)]);
   });
 
-  it('says in public why, and names no path', async () => {
+  it('the public error says why and contains no path', async () => {
     const inputPath = await save((await picture().jpeg().toBuffer()).subarray(0, 2000));
     const failure = await shared.compress(inputPath, freshPath(), plain).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ImageRefused);
@@ -110,12 +110,12 @@ describe('images: hostile and odd images', () => {
     expect(missing).toMatchObject({ message: 'The image could not be read or written' });
   });
 
-  it('a folder that cannot be written to is a fault, not the fault of the image', async () => {
+  it('a folder that is not writable is reported as a fault of the service, not of the image', async () => {
     await expect(shared.compress(goodPath, join(folder, 'no/such/out'), plain)).rejects.toThrow(ImageFault);
   });
 });
 
-describe('images: what comes out', () => {
+describe('images: output', () => {
   let shared: ImageEngine;
   beforeAll(() => {
     shared = engine({ concurrency: 2 });
@@ -135,7 +135,7 @@ describe('images: what comes out', () => {
     return { bytes, metadata };
   }
 
-  /** The mean colour of a small part of the picture, which lossy formats hardly change. */
+  /** The mean colour of a small area, which lossy formats hardly change. */
   async function colourAt(bytes: Buffer, left: number, top: number): Promise<number[]> {
     const part = sharp(bytes).extract({ left, top, width: 8, height: 8 });
     const { data, info } = await part.raw().toBuffer({ resolveWithObject: true });
@@ -200,7 +200,7 @@ describe('images: what comes out', () => {
     }
   });
 
-  it('a lower quality is a smaller file', async () => {
+  it('a lower quality gives a smaller file', async () => {
     const input = await picture(300, 300).png().toBuffer();
     for (const format of ['webp', 'jpeg', 'avif'] as const) {
       const [low, high] = [
@@ -217,7 +217,7 @@ describe('images: what comes out', () => {
     expect(await sharp(bytes).raw().toBuffer()).toEqual(await sharp(input).raw().toBuffer());
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('EXIF orientation %i is applied, and gone', async (orientation) => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('EXIF orientation %i is applied and removed', async (orientation) => {
     const corner = await flat('#ff0000', 32, 32).png().toBuffer();
     const stored = await flat('#0000ff', 96, 64)
       .composite([{ input: corner, left: 0, top: 0 }])
@@ -233,7 +233,7 @@ describe('images: what comes out', () => {
     expectColour(await colourAt(bytes, left, bottom ? metadata.height - 20 : 12), [255, 0, 0], 12);
   });
 
-  it('the box is that of the upright image', async () => {
+  it('the bounding box applies to the upright image', async () => {
     const input = await flat('#336699', 400, 200).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     const { metadata } = await compress(input, { ...plain, width: 100 });
     expect([metadata.width, metadata.height]).toEqual([100, 200]);
@@ -262,7 +262,7 @@ describe('images: what comes out', () => {
 
   it('a wide-gamut colour profile is converted, not dropped', async () => {
     const input = await flat('#c04020').withIccProfile('p3').png().toBuffer();
-    // The stored numbers differ from sRGB's, or this would prove nothing.
+    // The stored values must differ from sRGB, or this would prove nothing.
     expectColour(await rawColour(input), [178, 73, 45], 3);
     expectColour(await colourAt((await compress(input, plain)).bytes, 20, 20), [0xc0, 0x40, 0x20]);
   });
@@ -283,12 +283,12 @@ describe('images: what comes out', () => {
       expect(await sharp(input).metadata()).toMatchObject({ space: 'cmyk', hasProfile });
       const { bytes, metadata } = await compress(input, { format: 'png', quality: 80 });
       expect(metadata).toMatchObject({ space: 'srgb', channels: 3 });
-      // The way into CMYK loses up to 15 itself; inks read upside down or without a profile are further off.
+      // The conversion to CMYK itself loses up to 15; inverted inks or a dropped profile are further off.
       expectColour(await colourAt(bytes, 20, 20), expected, 16);
     }
   });
 
-  it('transparency is kept, but in jpeg it becomes white', async () => {
+  it('transparency is kept, except in jpeg, where it becomes white', async () => {
     const clear = { r: 0, g: 0, b: 0, alpha: 0 };
     const input = await sharp({ create: { width: 64, height: 64, channels: 4, background: clear } })
       .png()
@@ -314,7 +314,7 @@ describe('images: what comes out', () => {
     },
   );
 
-  it('an animation over the bound on frames or on pixels in all becomes its first frame', async () => {
+  it('an animation with too many frames or total pixels is reduced to its first frame', async () => {
     const kept = await compress(await animation(256, 4, 4).toBuffer(), plain);
     expect(kept.metadata.pages).toBe(256);
     const long = await compress(await animation(257, 4, 4).toBuffer(), plain);
@@ -327,8 +327,8 @@ describe('images: what comes out', () => {
   });
 });
 
-describe('images: time, place and life', () => {
-  it('the pixel cap is a refusal that tells both numbers', async () => {
+describe('images: limits, scheduling and shutdown', () => {
+  it('an image over the pixel limit is refused with both numbers in the message', async () => {
     const own = engine({ pixelsMax: 100_000 });
     await expect(own.compress(goodPath, freshPath(), plain)).rejects.toThrow(
       new ImageRefused('The image has 400 x 300 pixels, more than the 100000 allowed'),
@@ -336,7 +336,7 @@ describe('images: time, place and life', () => {
     await own.close();
   });
 
-  it('a job over the time limit is killed, and leaves no output', async () => {
+  it('a job over the time limit is killed and leaves no output', async () => {
     const own = engine({ timeoutSeconds: 4 });
     const outputPath = freshPath();
     await expect(own.compress(slowPath, outputPath, slowRecipe)).rejects.toThrow(
@@ -348,7 +348,7 @@ describe('images: time, place and life', () => {
   });
 
   it.runIf(onLinux)(
-    'an image that gets no processor for longer than its limit is done once it does',
+    'an image that gets no CPU for longer than its limit is finished once it does',
     async () => {
       const limitMs = 2_000;
       const own = engine({ timeoutSeconds: limitMs / 1000 });
@@ -367,7 +367,7 @@ describe('images: time, place and life', () => {
     },
   );
 
-  it.runIf(onLinux)('one that never gets any is given up, and not for its own fault', async () => {
+  it.runIf(onLinux)('an image that never gets any CPU is given up without blaming the image', async () => {
     const own = engine({ timeoutSeconds: 1 });
     const work = own.compress(goodPath, freshPath(), plain).catch((error: unknown) => error);
     process.kill(await onlyChild(), 'SIGSTOP');
@@ -375,7 +375,7 @@ describe('images: time, place and life', () => {
     await own.close();
   });
 
-  it.runIf(onLinux)('one that sleeps without end is given up, and that is its own fault', async () => {
+  it.runIf(onLinux)('an image that blocks for ever is given up and blamed', async () => {
     const own = engine({ timeoutSeconds: 1 });
     const pipe = freshPath();
     await promisify(execFile)('mkfifo', [pipe]);
@@ -388,7 +388,7 @@ describe('images: time, place and life', () => {
   const onlyChild = () =>
     until('the child', async () => (await childrenOf(process.pid, 'image-child.js')).at(-1));
 
-  it('an image that must be alone waits for those before it, and those behind it wait for it', async () => {
+  it('an exclusive image waits for the jobs before it, and later jobs wait for it', async () => {
     const own = engine({ concurrency: 3 });
     const order: string[] = [];
     const compress = (name: string, whenAlone?: () => Promise<void>) =>
@@ -400,7 +400,7 @@ describe('images: time, place and life', () => {
     });
     jobs.push(
       compress('alone', async () => {
-        // Whoever waits for the images before hears of their end.
+        // Lets the jobs before this one report their end first.
         await setImmediate();
         order.push('begins alone');
         await held;
@@ -415,7 +415,7 @@ describe('images: time, place and life', () => {
     await own.close();
   });
 
-  it('an abort stops the job that runs and the job that waits, with the reason given', async () => {
+  it('an abort stops a running job and a waiting job with the given reason', async () => {
     const own = engine();
     const [first, second] = [new AbortController(), new AbortController()];
     const running = own.compress(slowPath, freshPath(), slowRecipe, first.signal);
@@ -429,7 +429,7 @@ describe('images: time, place and life', () => {
     await own.close();
   });
 
-  it('close fails what waits and what runs, and what comes later', async () => {
+  it('close fails waiting, running and later jobs', async () => {
     const own = engine();
     const work = [slowPath, goodPath].map((path) => own.compress(path, freshPath(), slowRecipe));
     const endings = Promise.allSettled(work);
@@ -438,7 +438,7 @@ describe('images: time, place and life', () => {
     await expect(own.compress(goodPath, freshPath(), plain)).rejects.toThrow(ImageFault);
   });
 
-  it('a program that is not there is a fault', async () => {
+  it('a missing program is reported as a fault', async () => {
     const log = { warn: () => {} };
     const options = { concurrency: 1, timeoutSeconds: 5, pixelsMax: 1_000_000, log };
     const own = createImageEngine({ ...options, childPath: join(folder, 'absent.js') });
@@ -452,7 +452,7 @@ describe.runIf(onLinux)('images: child processes', () => {
     return childrenOf(process.pid, 'image-child.js');
   }
 
-  /** Past its start, in the middle of native work. */
+  /** After startup, in the middle of native work. */
   async function workingChild(parent = process.pid): Promise<number> {
     return until('a child that works', async () => {
       const [pid] = await childrenOf(parent, 'image-child.js');
@@ -460,7 +460,7 @@ describe.runIf(onLinux)('images: child processes', () => {
     });
   }
 
-  it('are started when needed, used again, never more than the bound, and gone after close', async () => {
+  it('start on demand, are reused, never exceed the limit, and are gone after close', async () => {
     const own = engine({ concurrency: 2 });
     expect(await children()).toEqual([]);
     await own.compress(goodPath, freshPath(), plain);
@@ -478,7 +478,7 @@ describe.runIf(onLinux)('images: child processes', () => {
     expect(await children()).toEqual([]);
   });
 
-  it('do not carry what a decoder has seen from a refused image to the next', async () => {
+  it('carry no decoder state from a refused image to the next', async () => {
     const own = engine();
     await own.compress(goodPath, freshPath(), plain);
     const before = await children();
@@ -492,7 +492,7 @@ describe.runIf(onLinux)('images: child processes', () => {
     await own.close();
   });
 
-  it('killed in the middle fail their own job alone', async () => {
+  it('fail only their own job when they are killed', async () => {
     const own = engine({ concurrency: 2 });
     const doomed = own.compress(slowPath, freshPath(), slowRecipe);
     const ended = expect(doomed).rejects.toThrow(/ended early \(SIGKILL\)/);
@@ -504,7 +504,7 @@ describe.runIf(onLinux)('images: child processes', () => {
     await own.close();
   });
 
-  it('yield the processor, inherit no secret, and are bounded in memory', async () => {
+  it('run at low priority, inherit no secret, and have a memory limit', async () => {
     process.env.IMAGE_TEST_SECRET = 'hunter2';
     const own = engine();
     await own.compress(goodPath, freshPath(), plain);
@@ -520,8 +520,8 @@ describe.runIf(onLinux)('images: child processes', () => {
     delete process.env.IMAGE_TEST_SECRET;
   });
 
-  it('out of memory answer with a fault', async () => {
-    // Room for an image of no pixels, and an image of 49 million.
+  it('report a fault when they run out of memory', async () => {
+    // Enough memory for a tiny image, not for one of 49 million pixels.
     const small = new ImageProcess(childPath(), 0);
     const job = { inputPath: slowPath, outputPath: freshPath(), recipe: slowRecipe, pixelsMax: 50_000_000 };
     const message = 'The image needs more memory than it may have';
@@ -530,7 +530,7 @@ describe.runIf(onLinux)('images: child processes', () => {
     await small.ended;
   });
 
-  it('ignore a signal to the whole group: their parent decides', async () => {
+  it('ignore a signal to the whole process group: their parent decides', async () => {
     const own = engine();
     const work = own.compress(slowPath, freshPath(), { ...plain, width: 1600 });
     const pid = await workingChild();
@@ -540,7 +540,7 @@ describe.runIf(onLinux)('images: child processes', () => {
     await own.close();
   });
 
-  it('do not outlive a parent that was killed, not even in the middle of native work', async () => {
+  it('do not outlive a killed parent, even in the middle of native work', async () => {
     const script = `
       import { createImageEngine } from ${JSON.stringify(join(dist, 'platform/images/image-engine.js'))};
       const log = { warn() {} };

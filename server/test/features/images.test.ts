@@ -104,7 +104,7 @@ describe('images.upload', () => {
     expect(metadata).toMatchObject({ width, height, format: format === 'avif' ? 'heif' : format });
   });
 
-  test('a url from before the compression delivers the new type with the new bytes', async () => {
+  test('a URL issued before the compression delivers the new bytes with the new type', async () => {
     const sent = await send(service.api, tenant.key, imagesOf(user.id), await photo(300, 200), {
       format: 'png',
     });
@@ -117,7 +117,7 @@ describe('images.upload', () => {
     expect(response.headers.get('content-disposition')).toContain('photo.png');
   });
 
-  test('the row keeps what was uploaded, and the quota is charged on it', async () => {
+  test('the row keeps the size of the upload, and the quota is charged for it', async () => {
     const one = await createUser(service.api, tenant.key);
     const original = await photo(400, 300);
     const { body } = await send(service.api, tenant.key, imagesOf(one.id), original, {
@@ -154,7 +154,7 @@ describe('images.upload', () => {
     expect((await service.api.get(`/project/users/${one.id}/storage`, tenant.key)).body.storageUsed).toBe(0);
   });
 
-  test('what does not call itself an image is MIME_NOT_ALLOWED; the plan limits the original', async () => {
+  test('an upload without an image type is MIME_NOT_ALLOWED; the plan limits the original', async () => {
     const other = await createTenant(service.api, admin);
     await createPlan(service.api, other.key, { maxFileSize: 500, allowedMimes: ['image/png'] });
     const one = await createUser(service.api, other.key);
@@ -185,7 +185,7 @@ describe('images.upload', () => {
 });
 
 describe('images.job', () => {
-  test('is seen by its project and its user, and by nobody else', async () => {
+  test('is visible to its project and its user only', async () => {
     const { body } = await send(service.api, tenant.key, imagesOf(user.id), await photo(20, 20));
     const own = await mintToken(service.api, tenant.key, user.id, ['files:read']);
     const stranger = await createUser(service.api, tenant.key);
@@ -202,7 +202,7 @@ describe('images.job', () => {
 const fieldsOf = (recipe: ImageRecipe = { format: 'webp', quality: 80 }) =>
   Object.fromEntries(Object.entries(recipe).map(([name, value]) => [name, `${value}`]));
 
-test('images: every hostile image ends as it must, in one try, and the service answers meanwhile', async () => {
+test('images: every hostile image ends as expected in one attempt, and the service keeps answering', async () => {
   expect(hostileImages.length).toBeGreaterThanOrEqual(40);
   const jobs: { name: string; id: string; ends: 'done' | 'refused' }[] = [];
   for (const { name, make, ends, recipe } of hostileImages) {
@@ -235,7 +235,7 @@ test('images: every hostile image ends as it must, in one try, and the service a
   expect((await settled(service.api, tenant.key, good.body.job_id)).status).toBe('done');
 });
 
-test('images: what could succeed another time is tried as often as it may be, and has then failed', async () => {
+test('images: a job that fails for a temporary reason is retried up to the maximum, and then fails', async () => {
   const apart = await startTestPakhus({ ROLE: 'api', IMAGE_MAX_ATTEMPTS: '2' });
   try {
     const { id: projectId, key } = await createTenant(apart.api, await adminSession(apart.api));
@@ -261,7 +261,7 @@ test('images: what could succeed another time is tried as often as it may be, an
   }
 });
 
-test('images: a file that is deleted while it is compressed leaves no object', async () => {
+test('images: a file deleted during its compression leaves no object', async () => {
   const one = await createUser(service.api, tenant.key);
   const original = await photo(2000, 1500);
   const uploads = await Promise.all(
@@ -297,7 +297,7 @@ test('images: a file that is deleted while it is compressed leaves no object', a
   expect((await service.api.get(`/project/users/${one.id}/storage`, tenant.key)).body.storageUsed).toBe(0);
 });
 
-test('images: a visibility that changes while the image is compressed ends with one object, compressed, in its place', async () => {
+test('images: a change of visibility during the compression ends with one compressed object, in the right zone', async () => {
   const apart = await createTenant(service.api, admin);
   const one = await createUser(service.api, apart.key);
   const original = await photo(500, 400);
@@ -306,7 +306,7 @@ test('images: a visibility that changes while the image is compressed ends with 
     const sent = await send(service.api, apart.key, imagesOf(one.id), original, { visibility });
     expect(sent.status, sent.text).toBe(202);
     const at = `/project/users/${one.id}/files/${sent.body.file_id}`;
-    // At another point of the job each time, up to where it is over.
+    // At a different point of the job each time, until after its end.
     await pause((nth * 7) % 300);
     const other = nth % 2 ? 'private' : 'public';
     expect((await service.api.put(at, apart.key, { visibility: other })).status).toBe(200);
@@ -331,7 +331,7 @@ test('images: a visibility that changes while the image is compressed ends with 
   await expectBalanced(service, apart.id);
 });
 
-test('images: a job whose tries are used up fails only where the original is still in its place', async () => {
+test('images: a job without attempts left fails only if the original is still stored', async () => {
   const apart = await startTestPakhus({ ROLE: 'api' });
   try {
     const { id: projectId, key } = await createTenant(apart.api, await adminSession(apart.api));
@@ -345,7 +345,7 @@ test('images: a job whose tries are used up fails only where the original is sti
     ]) {
       const { body } = await send(apart.api, key, imagesOf(userId), original);
       const { job_id: jobId, file_id: fileId } = body;
-      // As after a last try whose write was not confirmed.
+      // As after a last attempt whose write was not confirmed.
       await rowsOf(
         apart.databaseUrl,
         `update compression_jobs set attempts = 3, result_sha256 = '\\x${sha256(result).toString('hex')}',
@@ -359,7 +359,7 @@ test('images: a job whose tries are used up fails only where the original is sti
       await compressImage(deps, { jobId, projectId, uploader: nobody }, never);
       const { body: job } = await apart.api.get(`/project/jobs/${jobId}`, key);
       expect(job).toMatchObject(ends);
-      // A try that was given up for lost comes back: it has no say any more.
+      // An attempt that was given up reports late: it must change nothing.
       const late = await deps.db.query(markDone(projectId, { id: jobId, claim: 0 }));
       expect(late).toEqual([]);
       expect((await apart.api.get(`/project/jobs/${jobId}`, key)).body).toEqual(job);
@@ -369,7 +369,7 @@ test('images: a job whose tries are used up fails only where the original is sti
   }
 });
 
-test('images: a process that dies takes no try with it, unless the image killed it twice in a row while alone', async () => {
+test('images: a process that dies costs no attempt, unless the image, running alone, killed it twice in a row', async () => {
   const apart = await startTestPakhus({ ROLE: 'api', IMAGE_MAX_ATTEMPTS: '1' });
   try {
     const { id: projectId, key } = await createTenant(apart.api, await adminSession(apart.api));
@@ -378,13 +378,13 @@ test('images: a process that dies takes no try with it, unless the image killed 
     for (const { left, ends } of [
       { left: 'alone = false, deaths_alone = 0', ends: 'done' },
       { left: 'alone = true, deaths_alone = 0', ends: 'done' },
-      // Not in a row: the last death was not its own.
+      // Not in a row: another image caused the last death.
       { left: 'alone = false, deaths_alone = 1', ends: 'done' },
       { left: 'alone = true, deaths_alone = 1', ends: 'failed' },
     ]) {
       const { body } = await send(apart.api, key, imagesOf(userId), original);
       const { job_id: jobId } = body;
-      // As a process leaves it that was killed in its first try.
+      // The state after a process was killed in its first attempt.
       await rowsOf(
         apart.databaseUrl,
         `update compression_jobs set status = 'processing', attempts = 1, claim = 1, ${left} where id = '${jobId}'`,
@@ -404,7 +404,7 @@ test('images: a process that dies takes no try with it, unless the image killed 
   }
 });
 
-test('images: a store that gives other bytes than it was given is asked again, and the image is done', async () => {
+test('images: a store that returns wrong bytes is read again, and the image is done', async () => {
   const apart = await startTestPakhus({ ROLE: 'api', IMAGE_MAX_ATTEMPTS: '20' });
   try {
     const { id: projectId, key } = await createTenant(apart.api, await adminSession(apart.api));
@@ -435,7 +435,7 @@ test('images: a store that gives other bytes than it was given is asked again, a
 });
 
 test.runIf(process.platform === 'linux')(
-  'images: a machine too busy to work on an image takes no try from it',
+  'images: an image that gets no CPU loses no attempt',
   async () => {
     const known = new Set(await childrenOf(process.pid, 'image-child'));
     const apart = await startTestPakhus({ IMAGE_TIMEOUT_SECONDS: '1', IMAGE_MAX_ATTEMPTS: '1' });
@@ -446,7 +446,7 @@ test.runIf(process.platform === 'linux')(
       const child = await until('the image is in the works', async () =>
         (await childrenOf(process.pid, 'image-child')).find((pid) => !known.has(pid)),
       );
-      // It gets no processor any more, until it is given up.
+      // It gets no CPU until it is given up.
       process.kill(child, 'SIGSTOP');
       expect(await settled(apart.api, key, body.job_id)).toMatchObject({ status: 'done', width: 300 });
       expect(await isGone(child)).toBe(true);
@@ -460,7 +460,7 @@ test.runIf(process.platform === 'linux')(
   60_000,
 );
 
-test('images: a single image goes ahead of what another project has waiting by the dozen', async () => {
+test('images: a single image overtakes the backlog of another project', async () => {
   const apart = await startTestPakhus({ ROLE: 'api' });
   try {
     const session = await adminSession(apart.api);
@@ -497,7 +497,7 @@ const nobody: AuditStamp = {
   userAgent: null,
 };
 
-test('images: kill -9 of the worker at any moment ends in done, once, with the sizes of the first original', async () => {
+test('images: kill -9 of the worker at any point ends in done, once, with the sizes of the first original', async () => {
   const apart = await startTestPakhus({ ROLE: 'api', IMAGE_TIMEOUT_SECONDS: '3' });
   const environment = {
     ROLE: 'worker',

@@ -1,4 +1,4 @@
-// A migration on a database that is in use.
+// A migration on a database in use.
 import { expect, test } from 'vitest';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { openDatabase } from '../../src/platform/db/postgres.ts';
@@ -11,7 +11,7 @@ interface Warning {
   readonly blockers: readonly { pid: number; state: string; query_start: string }[];
 }
 
-test('migrate: a long transaction delays the migration and is logged, but blocks no requests behind it', async () => {
+test('migrate: a long transaction delays the migration, which is logged and blocks no other requests', async () => {
   const database = await freshDatabase();
   let lines = '';
   const log = createLogger('warn', {
@@ -26,7 +26,7 @@ test('migrate: a long transaction delays the migration and is logged, but blocks
       .map((line) => JSON.parse(line) as Warning);
   const db = openDatabase({ connection: { connectionString: database.url }, log });
   try {
-    // As before an upgrade: this function comes with triggers, and nobody may write to files while they are replaced.
+    // As before an upgrade: this function comes with triggers, and replacing them blocks writes to files.
     const name = 'note_file.sql';
     await rowsOf(database.url, `delete from applied_functions where name = '${name}'`);
     let migrating: Promise<string[]> = Promise.resolve([]);

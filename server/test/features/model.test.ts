@@ -1,6 +1,6 @@
-// Random operations of all five callers, compared step by step with a model that is small enough to be right. Many
-// short stories run at once, each with tenants of its own, while the service is stopped and started under them.
-// A divergence prints the seed of its story: MODEL_SEED=… tells that story alone, and shrinks it.
+// Random operations by all five kinds of caller, compared step by step with a model small enough to be right. Many
+// short stories run concurrently, each with its own tenants, while the service is restarted under them.
+// A mismatch prints the seed of its story: MODEL_SEED=… replays that story alone and shrinks it.
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { request } from 'undici';
@@ -39,7 +39,7 @@ const restartsMin = repetitions(3, 1);
 const storiesAtOnce = 12;
 const stepsMax = 400;
 
-/** Everything random about a step; what of it counts depends on the operation and on what there is by then. */
+/** All random choices of a step; the operation and the current state decide which of them count. */
 interface Draw {
   readonly who: number;
   readonly where: number;
@@ -48,11 +48,11 @@ interface Draw {
   readonly scopes: readonly Scope[];
   readonly yes: boolean;
   readonly also: boolean;
-  /** Now and then: something that is gone, revoked or another tenant's. */
+  /** Sometimes: something deleted, revoked or of another tenant. */
   readonly stray: number;
 }
 
-/** One story: its tenants, and how to do something to them. */
+/** One story: its tenants, and the operations on them. */
 class World {
   readonly projects: Project[] = [];
   readonly real: Service;
@@ -64,7 +64,7 @@ class World {
   }
 }
 
-/** The service under all stories. An operation keeps it from being restarted until it has its answer. */
+/** The service shared by all stories. A restart waits until no operation is in flight. */
 class Service {
   base: TestPakhus;
   current: TestPakhus;
@@ -111,7 +111,7 @@ type Operation = (world: World, draw: Draw) => Promise<void>;
 
 const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % Math.max(1, list.length)];
 
-/** Mostly of what is there, now and then of all that ever was. */
+/** Mostly an existing one, sometimes any that ever existed. */
 function pickLive<T>(list: readonly T[], isAlive: (one: T) => boolean, draw: Draw, n: number): T | undefined {
   const alive = list.filter(isAlive);
   return pick(draw.stray % 8 === 0 || alive.length === 0 ? list : alive, n);
@@ -152,7 +152,7 @@ const managers: Guard = { actors: ['project', 'user'] };
 const ownerOnly: Guard = { actors: ['project'] };
 const provisioner = (scope: Scope): Guard => ({ actors: ['project', 'integration'], scope });
 
-/** The status with which a guard refuses, or null where it lets the caller on. */
+/** The status with which a guard refuses, or null if the caller passes. */
 function refusal(caller: Caller, { actors, scope }: Guard, path: UserPath | null): number | null {
   if (caller.refusal !== null) return caller.refusal;
   if (!actors.includes(caller.kind)) return 403;
@@ -163,11 +163,11 @@ function refusal(caller: Caller, { actors, scope }: Guard, path: UserPath | null
 
 interface UserPath {
   readonly path: string;
-  /** The end-user that it names for this caller, if any. */
+  /** The end-user that it addresses for this caller, if any. */
   readonly user: User | null;
 }
 
-/** Mostly one of the caller's own users; now and then one that is gone or of another tenant. */
+/** Mostly a user of the caller, sometimes one that is deleted or of another tenant. */
 function someUser(world: World, caller: Caller, draw: Draw): UserPath {
   const project =
     (draw.stray % 9 === 1 ? null : caller.project) ?? projectOf(world, { ...draw, where: draw.what });
@@ -194,7 +194,7 @@ const asked = (caller: Caller, what: string) => `${what} as ${caller.kind}`;
 
 const sorted = (ids: readonly string[]): string[] => [...ids].sort();
 
-/** The same ones, and newest first. */
+/** The same items, newest first. */
 function expectListed(
   rows: readonly { id: string; created_at: string }[],
   expected: readonly string[],
@@ -204,7 +204,7 @@ function expectListed(
   expect(moments).toEqual([...moments].sort().reverse());
 }
 
-/** As the project of the caller sees it; only after a guard has let the caller on. */
+/** The project of the caller; only after a guard has let the caller pass. */
 const tenantOf = (caller: Caller): Project => caller.project as Project;
 
 async function makeProject(world: World): Promise<Project> {
@@ -277,7 +277,7 @@ const folders = ['', 'a', 'a/b', 'c'];
 const limits = [null, 0, 500, 2000, 6000];
 const fileCallers = ['user', 'space', 'integration', 'key'];
 
-/** A file that is there for this caller, mostly; with the path to it. */
+/** Mostly a file that exists for this caller, with its path. */
 function someFile(world: World, caller: Caller, draw: Draw) {
   const place = someUser(world, caller, draw);
   const own = place.user && caller.project ? filesOf(caller.project, place.user) : [];
@@ -337,7 +337,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
   'projects.setStatus': [
     3,
     async (world, draw) => {
-      // More often on than off: an inactive project refuses everything.
+      // More often active than not: an inactive project refuses everything.
       const project = pick(world.projects, draw.where) as Project;
       const active = !project.active || draw.number % 3 > 0;
       const reply = await world.api.patch(`/admin/projects/${project.id}/status`, world.real.admin, {
@@ -350,7 +350,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
     1,
     async (world, draw) => {
       const project = pick(world.projects, draw.where) as Project;
-      // The new key is asked for its id, which an inactive project would refuse.
+      // The new key has to look up its id, which an inactive project would refuse.
       if (!project.active) return;
       const reply = await world.api.post(`/admin/projects/${project.id}/rotate-key`, world.real.admin);
       if (!expectStatus(reply, project.gone ? 404 : 200, 'projects.rotateKey')) return;
@@ -410,7 +410,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       const caller = someone(world, draw, ['key', 'session']);
       const project = (draw.stray % 5 === 0 ? null : caller.project) ?? projectOf(world, draw);
       const keys = liveKeysOf(project);
-      // One is left, so that the story goes on.
+      // One key is kept, so that the story can continue.
       const key = keys.length > 1 ? pick(keys, draw.number) : undefined;
       const reply = await world.api.delete(`/project/keys/${key?.id ?? randomUUID()}`, caller.text);
       const known = key && caller.project === project;
@@ -518,7 +518,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       const caller = someone(world, draw, ['key', 'session']);
       const { plan, known } = somePlan(world, caller, draw);
       const reply = await world.api.delete(`/project/plans/${plan?.id ?? randomUUID()}`, caller.text);
-      // Who has no plan of its own follows the default one.
+      // A user without a plan follows the default plan.
       const used = caller.project?.users.some(
         (user) => !user.gone && (user.plan === plan || (user.plan === null && plan?.isDefault)),
       );
@@ -682,7 +682,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
         jti: token?.jti ?? randomUUID(),
       });
       const expected = refusal(caller, provisioner('users:read'), place) ?? 204;
-      // A jti of another user's token stays as valid as it was.
+      // The jti of another user's token stays valid.
       if (expectStatus(reply, expected, asked(caller, 'tokens.revoke')) && token && token.user === place.user)
         token.revoked = true;
     },
@@ -807,7 +807,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       const password = draw.number % 6 === 0 ? 'not the password' : (aimed?.password ?? 'none');
       const right = space !== undefined && space.password === password;
       const failures = caller.project?.failures ?? new Map<string, number>();
-      // Ten failures lock a space for a while, which a restart forgets: no story goes so far.
+      // Ten failures lock a space until the window ends or the service restarts, so no story goes that far.
       if (!right && (failures.get(externalId) ?? 0) >= 8) return;
       const reply = await world.api.post('/project/spaces/login', caller.text, {
         external_id: externalId,
@@ -1049,7 +1049,7 @@ afterAll(async () => {
   await service.base.stop();
 });
 
-/** Tells one story from its first tenant on; what is left of it must balance in the end. */
+/** Runs one story from its first tenant; rows, objects and counters must agree at the end. */
 async function tell(commands: Iterable<fc.AsyncCommand<World, Service>>): Promise<void> {
   const world = new World(service);
   await service.use(async () => {
@@ -1063,13 +1063,13 @@ async function tell(commands: Iterable<fc.AsyncCommand<World, Service>>): Promis
   await fc.asyncModelRun(() => ({ model: world, real: service }), commands);
 }
 
-test(`pakhus: ${operationsMin} random operations of all callers, with restarts, do what the model says`, async () => {
+test(`pakhus: ${operationsMin} random operations by all callers, with restarts, match the model`, async () => {
   const replayed = process.env.MODEL_SEED;
   const first = replayed === undefined ? randomInt(0x3fff_ffff) : Number(replayed);
   console.log(`model: the first story has MODEL_SEED=${first}`);
   let next = first;
   const property = fc.asyncProperty(fc.commands([steps], { maxCommands: stepsMax, size: 'max' }), tell);
-  // Shrinking takes long: every try is a story of its own, so only a replay does it, and not for ever.
+  // Shrinking is slow because every attempt is a whole story, so only a replay shrinks, within a limit.
   const shrinking = replayed === undefined ? { endOnFailure: true } : { interruptAfterTimeLimit: 100_000 };
   const isTold = () => service.operations >= operationsMin && service.restarts > restartsMin;
   let failedAlready = false;
@@ -1077,7 +1077,7 @@ test(`pakhus: ${operationsMin} random operations of all callers, with restarts, 
     while (!isTold() && !failedAlready) {
       const seed = next++;
       await fc.assert(property, { seed, numRuns: 1, unbiased: true, ...shrinking }).catch((error: Error) => {
-        // The others end with it, or the report would wait for them.
+        // Stop the other stories, or the report would wait for them.
         failedAlready = true;
         throw new Error(`MODEL_SEED=${seed} replays this: ${error.message}`, { cause: error });
       });

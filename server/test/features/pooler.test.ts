@@ -36,16 +36,13 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer', () => {
     ['transaction', 'pool_mode = transaction', 'server_round_robin = 1'],
     ['transaction', 'pool_mode = transaction', 'default_pool_size = 1'],
     ['statement', 'pool_mode = statement'],
-  ])(
-    '%s mode is refused at the start, and the error says what to change (%s, %s)',
-    async (_, ...settings) => {
-      await expect(startBehind(...settings.filter(Boolean))).rejects.toThrow(
-        /ended with 1: .*not in session mode: set pool_mode = session/,
-      );
-    },
-  );
+  ])('%s mode is refused at startup, and the error says what to change (%s, %s)', async (_, ...settings) => {
+    await expect(startBehind(...settings.filter(Boolean))).rejects.toThrow(
+      /ended with 1: .*not in session mode: set pool_mode = session/,
+    );
+  });
 
-  test('session mode serves uploads and lists, on every connection', async () => {
+  test('session mode serves uploads and lists on every connection', async () => {
     const api = await startBehind('pool_mode = session');
     const { key } = await createTenant(api, await adminSession(api));
     await createPlan(api, key, {});

@@ -1,4 +1,4 @@
-// The reaper: what it takes, what it never takes, and that it gets there in the end.
+// The reaper: what it deletes, what it never deletes, and that it always finishes.
 
 import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -32,7 +32,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   beforeAll(async () => {
     const server = store.name === 's3' ? testS3Server() : undefined;
     proxy = server ? await startFaultProxy(server.endpoint) : null;
-    // Nothing but the test itself reaps.
+    // Only the test itself starts the reaper.
     service = await startOn(store, { ROLE: 'api', ...(proxy ? { S3_ENDPOINT: proxy.url } : {}) });
     admin = await adminSession(service.api);
   });
@@ -48,7 +48,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   };
   const sql = <Row>(statement: string) => rowsOf<Row>(service.databaseUrl, statement);
   const objects = () => service.pakhus.deps.objects;
-  /** A row of the ledger whose hold ends in so many seconds. */
+  /** A row of the ledger whose hold ends in the given number of seconds. */
   const record = (
     projectId: string,
     fileId: string,
@@ -88,7 +88,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await work().finally(() => proxy?.set());
       return;
     }
-    // As when the disk is not mounted.
+    // As if the disk were not mounted.
     const folder = join(service.dataDir, 'objects');
     await rename(folder, `${folder}.away`);
     await work().finally(async () => {
@@ -106,7 +106,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         and late_until > now() + interval '50 minutes'`);
     await until('the public object is deleted', async () => (await lingering()).length === 1);
     expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
-    // What the worker sent before it lost its hold arrives only now.
+    // A write that the worker sent before it lost its hold arrives now.
     await objects().put('public', storageKey, Buffer.from('late'), meta);
     const lookAgain = () =>
       sql(`update objects set held_until = now() where file_id = '${fileId}' and state = 'deleting'`);
@@ -122,7 +122,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.move: whoever read a file before another move does not copy it again', async () => {
+  test('files.move: a mover that read the file before another move does not copy it again', async () => {
     const { id, key, path, fileId, storageKey } = await publicFile();
     const [stale] = await sql<FileRow>(`select * from files where id = '${fileId}'`);
     await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
@@ -136,7 +136,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await objects().delete('public', storageKey);
   });
 
-  test('files.move: a zone that the reaper failed to clear is used again once its last request cannot arrive', async () => {
+  test('files.move: a zone that the reaper could not clear is reused once no late request can arrive', async () => {
     const { id, key, path, fileId, storageKey } = await publicFile();
     const lateFor = (seconds: number) =>
       record(id, fileId, 'private', 'deleting', 480, `, late_until = now() + interval '${seconds} seconds'`);
@@ -151,7 +151,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.move: a copy that was given up is no reason to stay public, one under way is', async () => {
+  test('files.move: a file leaves the public zone despite an abandoned copy, but waits for a copy in progress', async () => {
     const { id, key, path, fileId, storageKey } = await publicFile();
     const copy = (holder: string) => record(id, fileId, 'private', 'moving', 3_600, `, holder = ${holder}`);
     await copy('null');
@@ -164,7 +164,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.reap: an object whose rewrite ended with its process goes back to its file', async () => {
+  test('files.reap: an object whose rewrite died with its process goes back to its file', async () => {
     const { id, key, path } = await tenantWithUser();
     const { id: fileId } = (await upload(service.api, key, path, 'bytes')).body.file;
     await record(id, fileId, 'private', 'rewriting', 0, `, holder = '${randomUUID()}'`);
@@ -174,7 +174,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.delete: an object that a worker is rewriting goes with its file, and again after the last write', async () => {
+  test('files.delete: an object that a worker is rewriting is deleted with its file, and again after the last write', async () => {
     const { id, key, path } = await tenantWithUser();
     const { id: fileId, storageKey } = (await upload(service.api, key, path, 'bytes')).body.file;
     await record(id, fileId, 'private', 'rewriting', 600, `, holder = '${randomUUID()}'`);
@@ -211,7 +211,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     },
   );
 
-  test('files.reap: what is pending past its grace goes, on both zones; within the grace it stays', async () => {
+  test('files.reap: an unfinished upload is deleted after its grace period, in both zones, and never before', async () => {
     const { id } = await tenantWithUser();
     await orphan(id, -1);
     await orphan(id, 0, 'public');
@@ -223,7 +223,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.reap: an object that was never written is simply taken off the list', async () => {
+  test('files.reap: a record without an object is removed', async () => {
     const { id } = await tenantWithUser();
     const fileId = randomUUID();
     await record(id, fileId, 'private', 'reserved', 0);
@@ -231,7 +231,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     expect(await unsettledOf(service, id)).toBe(0);
   });
 
-  test('files.reap: a stored object is never deleted, whatever is settled in the other zone', async () => {
+  test('files.reap: a stored object is never deleted because of a record for the other zone', async () => {
     const { id, key, path } = await tenantWithUser();
     const live = (await upload(service.api, key, path, 'alive')).body.file;
     const shared = (await upload(service.api, key, path, 'alive too', { meta: { visibility: 'public' } }))
@@ -250,7 +250,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   });
 
   if (store.name === 's3')
-    test('files.reap: where both zones have become one bucket, a record of either spares what a file owns', async () => {
+    test('files.reap: when both zones share one bucket, a record for either zone never deletes an object that a file owns', async () => {
       const { id, key, path } = await tenantWithUser();
       const { file } = (await upload(service.api, key, path, 'kept')).body;
       await record(id, file.id, 'public', 'deleting', 0);
@@ -261,7 +261,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await expectBalanced(service, id);
     });
 
-  test('files.reap: a copy on the zone that a file has left goes, and the file stays', async () => {
+  test('files.reap: a leftover copy in the zone that a file has left is deleted, and the file stays', async () => {
     const { id, key, path } = await tenantWithUser();
     const { file } = (await upload(service.api, key, path, 'kept')).body;
     await objects().put('public', file.storageKey, Buffer.from('left'), meta);
@@ -271,7 +271,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.delete: during an outage of the store the file is gone at once, and its object when the store is back', async () => {
+  test('files.delete: while the store is down the file is gone at once; its object is deleted when the store is back', async () => {
     const { id, key, path } = await tenantWithUser();
     const files: { id: string }[] = [];
     for (let nth = 0; nth < 5; nth += 1)
@@ -288,7 +288,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.reap: what the store does not delete is tried again later each time, for ever', async () => {
+  test('files.reap: an object that the store fails to delete is retried with back-off, without a limit', async () => {
     const { id } = await tenantWithUser();
     await orphan(id, -1);
     const stateOf = async () => {
@@ -306,7 +306,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         expect(state).toMatchObject({ attempts: attempt, held: false });
         expect(state.wait).toBeGreaterThan(0);
         waits.push(state.wait);
-        // Not due: a further look does nothing.
+        // Not due yet: another run does nothing.
         await reapNow();
         expect((await stateOf()).attempts).toBe(attempt);
         await sql(`update objects set held_until = now() where project_id = '${id}'`);
@@ -321,7 +321,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.reap: two reapers at once share the work, and each object is counted once', async () => {
+  test('files.reap: two concurrent reapers share the work, and each object is counted once', async () => {
     const { id } = await tenantWithUser();
     const fileIds = Array.from({ length: 1200 }, () => randomUUID());
     for (const fileId of fileIds.slice(0, 30))
@@ -336,7 +336,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.reap: what a reaper held when it died is taken over when its hold has passed', async () => {
+  test('files.reap: objects held by a reaper that died are taken over when its hold expires', async () => {
     const { id } = await tenantWithUser();
     await orphan(id, -10);
     const hold = (interval: string) =>
@@ -350,17 +350,17 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, id);
   });
 
-  test('files.reap: what was begun in the store and never finished is swept past the grace, and not before', async () => {
+  test('files.reap: unfinished writes in the store are swept after the grace period, and never before', async () => {
     await beginUnfinished(service);
     const { deps } = service.pakhus;
     await reaper.run(deps, never);
     expect(await unfinishedIn(service)).toBe(1);
-    // Its age cannot be changed: a grace that ends in a minute makes it old.
+    // The age cannot be changed, so a grace period that ends in a minute makes it old.
     await reaper.run({ ...deps, settings: { ...deps.settings, REAPER_GRACE_SECONDS: -60 } }, never);
     expect(await unfinishedIn(service)).toBe(0);
   });
 
-  test('files.upload: an upload that takes longer than the grace is not swept away', async () => {
+  test('files.upload: an upload that takes longer than the grace period is not swept', async () => {
     const { id, key, path } = await tenantWithUser();
     const bytes = bytesOf(18 << 20);
     const form = formOf(partsOf(bytes));
@@ -383,7 +383,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     expect(kept).toBe(sha256(bytes));
   });
 
-  test('files.upload: an upload whose object the reaper has claimed commits nothing and answers 503', async () => {
+  test('files.upload: an upload whose object the reaper has claimed commits nothing and is refused with 503', async () => {
     const { id, key, path } = await tenantWithUser();
     const form = formOf(partsOf(bytesOf(3 << 20)));
     const client = await openRawPost(service.baseUrl, {
@@ -406,7 +406,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     expect(await objectsOf(service, id)).toEqual([]);
   });
 
-  test('files.upload: while the store is away an upload is 503 with Retry-After, and leaves nothing', async () => {
+  test('files.upload: while the store is down an upload is 503 with Retry-After and leaves nothing', async () => {
     const { id, key, path } = await tenantWithUser();
     await outage(async () => {
       for (const size of [10, 400 << 10]) {
@@ -423,7 +423,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   });
 
   if (store.name === 's3') {
-    test('files.upload: an object that the store wrote but did not confirm is found by the reaper', async () => {
+    test('files.upload: the reaper finds an object that the store wrote but did not confirm', async () => {
       const { id, key, path } = await tenantWithUser();
       proxy?.set({ fault: { kind: 'storedThenLost' }, when: (request) => request.method === 'PUT' });
       const reply = await upload(service.api, key, path, bytesOf(1000));

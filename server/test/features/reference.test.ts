@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('openapi.json: 3.1, the server is /api/v1, and every operation has an example and its errors', async () => {
+test('openapi.json: it is 3.1, its server is /api/v1, and every operation has an example and its errors', async () => {
   const { body } = await service.api.get('/openapi.json');
   expect(body.openapi).toMatch(/^3\.1/);
   expect(body.servers).toEqual([{ url: '/api/v1' }]);
@@ -32,7 +32,7 @@ test('openapi.json: 3.1, the server is /api/v1, and every operation has an examp
     const own = Object.values(responses).filter((answer) => !isShared(answer));
     const contents = [requestBody, ...own, ...Object.values<{ content: object }>(body.components.responses)];
     for (const media of contents.flatMap((part) => Object.values(part?.content ?? {}))) {
-      // Plain bytes have neither.
+      // Binary bodies have neither.
       if (media.schema)
         expect(media.example ?? media.examples, `${operationId} has an example`).toBeDefined();
     }
@@ -59,7 +59,7 @@ test.each([
 });
 
 test.each(['/', '/api/v1', '/api/v1/', '/docs'])(
-  '%s: a browser is sent to the reference, others are told where things are',
+  '%s: a browser is redirected to the reference, other clients get a list of addresses',
   async (path) => {
     const { origin } = new URL(service.baseUrl);
     const asked = (accept: string) => fetch(`${origin}${path}`, { headers: { accept }, redirect: 'manual' });
@@ -73,7 +73,7 @@ test.each(['/', '/api/v1', '/api/v1/', '/docs'])(
   },
 );
 
-/** What the page asked others for, and what failed in it, is told. */
+/** Opens a page and records its requests to other origins and its errors. */
 const inBrowser = (
   work: (page: Page, seen: { foreign: string[]; errors: string[] }) => Promise<void>,
 ): Promise<void> =>

@@ -1,5 +1,5 @@
-// Names of objects that are put on record ahead of the uploads that use them: only where uploads arrive together,
-// never twice the same, and not for longer than they are of use.
+// Object names reserved ahead of the uploads that use them: only for concurrent uploads, never the same name twice,
+// and no longer than needed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf } from '../support/bytes.ts';
 import { expectBalanced, unsettledOf } from '../support/ledger.ts';
@@ -24,7 +24,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   const burst = (of: PakhusOnStore, { key, path }: { key: string; path: string }, count = 60) =>
     Promise.all(Array.from({ length: count }, (_, nth) => upload(of.api, key, path, bytesOf(1000, nth))));
 
-  test('files.upload: uploads one after the other put nothing on record but their own names', async () => {
+  test('files.upload: sequential uploads reserve no names ahead', async () => {
     const at = await tenantWithUser();
     for (let nth = 0; nth < 5; nth += 1) {
       expect((await upload(service.api, at.key, at.path, bytesOf(1000, nth))).status).toBe(201);
@@ -32,7 +32,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     }
   });
 
-  test('files.upload: uploads that arrive together have names ahead, which are taken back when they end', async () => {
+  test('files.upload: concurrent uploads reserve names ahead, which are released when the uploads end', async () => {
     const at = await tenantWithUser();
     const replies = [...(await burst(service, at)), ...(await burst(service, at))];
     const ahead = await unsettledOf(service, at.id);
@@ -45,12 +45,12 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(stored.equals(bytesOf(1000, nth))).toBe(true);
     }
     await expectBalanced(service, at.id);
-    // After a rest it begins anew.
+    // After a pause, nothing is reserved ahead again.
     expect((await upload(service.api, at.key, at.path, 'after')).status).toBe(201);
     expect(await unsettledOf(service, at.id)).toBe(0);
   });
 
-  test('files.upload: a name that was put on record for one project is never one of another', async () => {
+  test('files.upload: a name reserved for one project is never used by another', async () => {
     const tenants = await Promise.all([tenantWithUser(), tenantWithUser(), tenantWithUser()]);
     const all = await Promise.all(tenants.map((at) => burst(service, at, 40)));
     for (const [nth, { id }] of tenants.entries()) {
@@ -59,7 +59,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     }
   });
 
-  test('files.upload: a public file, and one that grows large, are on record as well', async () => {
+  test('files.upload: public files and large files are recorded in the ledger as well', async () => {
     const at = await tenantWithUser();
     await burst(service, at);
     const open = { meta: { visibility: 'public' } };
@@ -78,7 +78,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     await expectBalanced(service, at.id);
   });
 
-  test('a stop gives back what is ahead', async () => {
+  test('a stop releases the reserved names', async () => {
     const short = await startOn(store);
     const at = await tenantWithUser(short);
     await burst(short, at);

@@ -1,4 +1,4 @@
-// Spaces: their management, their logins and single sessions, and what their tokens are confined to.
+// Spaces: management, logins, single sessions, and what a space token can reach.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf } from '../support/bytes.ts';
@@ -42,7 +42,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   interface Space {
     readonly id: string;
     readonly externalId: string;
-    /** Of the space itself. */
+    /** The URL path of the space. */
     readonly at: string;
     readonly owner: Owner;
   }
@@ -81,7 +81,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     upload(service.api, as, owner.path, bytes, options);
 
   describe('management', () => {
-    test('spaces: created, read, listed, changed and deleted, by id and by external id alike', async () => {
+    test('spaces: a space can be created, read, listed, changed and deleted, by id or by external id', async () => {
       const owner = await ownerOf();
       for (const path of [owner.path, `/project/users/ext/${owner.externalId}`]) {
         const fields = { external_id: unique('s'), name: 'North', scopes: ['files:read'], limit_bytes: 1000 };
@@ -122,7 +122,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       }
     });
 
-    test('spaces.create: an external id that exists in the project is 409, also at once; in another project it is free', async () => {
+    test('spaces.create: an external id that the project already uses is refused with 409, even in a race; another project may use it', async () => {
       const [one, two] = [await ownerOf(), await ownerOf()];
       const external_id = unique('twice');
       const fields = { external_id, name: 's' };
@@ -154,7 +154,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await service.api.get(`${path}/spaces`, tenant.key)).body.spaces).toEqual([]);
     });
 
-    test('spaces: the owning user token manages its own spaces, and sees no others', async () => {
+    test('spaces: a user token manages the spaces of its own user and sees no others', async () => {
       const [owner, other] = [await ownerOf(), await ownerOf()];
       const { token } = await mintToken(service.api, tenant.key, owner.id, ['files:read', 'users:read']);
       const theirs = await spaceOf(other);
@@ -170,7 +170,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await service.api.delete(at, token)).status).toBe(204);
     });
 
-    test('spaces: a user token cannot give a space more scopes than it has itself', async () => {
+    test('spaces: a user token cannot grant a space scopes that it does not hold', async () => {
       const owner = await ownerOf();
       const { token } = await mintToken(service.api, tenant.key, owner.id, ['files:read']);
       const excess = { external_id: unique('s'), name: 's', scopes: ['files:read', 'files:write'] };
@@ -182,7 +182,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await service.api.get(space.at, token)).body.space.scopes).toEqual(['files:read']);
     });
 
-    test('spaces: a token of an integration that has lost a scope cannot hand it on', async () => {
+    test('spaces: a token cannot grant a scope that its integration has lost', async () => {
       const owner = await ownerOf();
       const scopes = ['users:read', 'files:read', 'files:write'];
       const integration = await createIntegration(service.api, tenant.key, { name: 'i', scopes });
@@ -194,7 +194,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await service.api.post(`${owner.path}/spaces`, token, fields)).status).toBe(403);
     });
 
-    test('spaces: integration keys and space tokens are refused on every management route', async () => {
+    test('spaces: every management route refuses integration keys and space tokens', async () => {
       const space = await spaceOf();
       const scopes = ['users:read', 'users:write', 'spaces:login', ...allFiles];
       const integration = await createIntegration(service.api, tenant.key, { name: 'i', scopes });
@@ -214,7 +214,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       }
     });
 
-    test('spaces: those of another tenant do not exist', async () => {
+    test('spaces: the spaces of another tenant are 404', async () => {
       const space = await spaceOf();
       const other = await createTenant(service.api, admin);
       const elsewhere = await ownerOf(other.key);
@@ -228,7 +228,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   });
 
   describe('login', () => {
-    test('spaces.login: 201 says whose token it is, what it may do and until when', async () => {
+    test('spaces.login: the 201 reply names the owner, the scopes and the expiry of the token', async () => {
       const space = await spaceOf();
       const before = Date.now();
       const reply = await logIn(space.externalId);
@@ -246,7 +246,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       });
     });
 
-    test('spaces.login: an integration with nothing but spaces:login logs in a space that may do more', async () => {
+    test('spaces.login: an integration with only spaces:login can log in a space that has more scopes', async () => {
       const space = await spaceOf();
       const worker = await createIntegration(service.api, tenant.key, {
         name: 'w',
@@ -262,7 +262,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(await statusWith(space, reply.body.token)).toBe(401);
     });
 
-    test('spaces.login: a wrong password, an unknown space and one without a password look alike: 401', async () => {
+    test('spaces.login: a wrong password, an unknown space and a space without a password get the same 401', async () => {
       const space = await spaceOf();
       const { externalId: bare } = await spaceOf(null, { password: undefined });
       const replies = [
@@ -276,7 +276,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(new Set(replies.map((reply) => reply.text)).size).toBe(1);
     });
 
-    test('spaces.login: an inactive space and one of an inactive user are 403 with the right password, 401 with a wrong one', async () => {
+    test('spaces.login: an inactive space or user is 403 with the right password and 401 with a wrong one', async () => {
       const [space, other] = [await spaceOf(), await spaceOf()];
       await service.api.put(space.at, tenant.key, { active: false });
       await service.api.put(other.owner.path, tenant.key, { active: false });
@@ -286,7 +286,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       }
     });
 
-    test('spaces.login: ten failures close the door for everybody until the window ends', async () => {
+    test('spaces.login: ten failures lock the space for every caller until the window ends', async () => {
       const [space, neighbour] = [await spaceOf(), await spaceOf()];
       for (let nth = 0; nth < 10; nth += 1) expect((await logIn(space.externalId, 'wrong')).status).toBe(401);
       const refused = await logIn(space.externalId);
@@ -300,7 +300,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       service.advance(-(wait + 1) * 1000);
     });
 
-    test('spaces.login: a new password opens the door again at once, and what was tried is on record', async () => {
+    test('spaces.login: a new password unlocks the space at once, and the failed attempts are audited', async () => {
       const space = await spaceOf();
       for (let nth = 0; nth < 11; nth += 1) await logIn(space.externalId, 'wrong');
       expect((await logIn(space.externalId)).status).toBe(429);
@@ -318,7 +318,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       });
     });
 
-    test('spaces.login: a success in between starts the count again', async () => {
+    test('spaces.login: a successful login resets the failure count', async () => {
       const space = await spaceOf();
       for (let round = 0; round < 2; round += 1) {
         for (let nth = 0; nth < 9; nth += 1)
@@ -329,7 +329,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   });
 
   describe('sessions', () => {
-    test('spaces.login: a new login ends the session before at once; of 25 at once, one lives', async () => {
+    test('spaces.login: a new login ends the previous session at once; of 25 concurrent logins, one session stays valid', async () => {
       const space = await spaceOf();
       const [first, second] = [await tokenOf(space), await tokenOf(space)];
       expect(await statusWith(space, first.token)).toBe(401);
@@ -368,7 +368,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       }
     });
 
-    test('spaces: what is ended stays ended when the space is active again, until the next login', async () => {
+    test('spaces: a session ended by deactivating the space stays ended after it is active again', async () => {
       const space = await spaceOf();
       const { token } = await tokenOf(space);
       await service.api.put(space.at, tenant.key, { active: false });
@@ -379,7 +379,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await logIn(space.externalId, 'rotated')).status).toBe(201);
     });
 
-    test('spaces.setCredentials: a user token sets no password that lets in who may do more than itself', async () => {
+    test('spaces.setCredentials: a user token cannot set a password for a space that has more scopes than the token', async () => {
       const space = await spaceOf();
       const set = async (scopes: string[]) => {
         const minted = await service.api.post(`${space.owner.path}/tokens`, tenant.key, { scopes });
@@ -392,7 +392,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await logIn(space.externalId, 'mine')).status).toBe(201);
     });
 
-    test('spaces.update: a user token takes away no scopes that it lacks', async () => {
+    test('spaces.update: a user token cannot remove scopes that it does not hold', async () => {
       const space = await spaceOf();
       const { token } = await mintToken(service.api, tenant.key, space.owner.id, ['files:read']);
       for (const scopes of [[], ['files:read']]) {
@@ -410,11 +410,11 @@ function suite(store: Parameters<typeof startOn>[0]): void {
 
     const lesserWays: [string, (space: Space, token: string) => Promise<unknown>][] = [
       [
-        'of a space without scopes',
+        'in a space without scopes',
         (space, token) => service.api.put(`${space.at}/credentials`, token, { password }),
       ],
       [
-        'of a space that it has created itself, in place of another',
+        'in a space that it created in place of another',
         async (space, token) => {
           await service.api.delete(space.at, token);
           const fields = { external_id: space.externalId, name: 'mine', scopes: [], password };
@@ -424,7 +424,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       ],
     ];
     test.each(lesserWays)(
-      'spaces.update: wider scopes end a password that a lesser credential has set, %s, and the session',
+      'spaces.update: wider scopes clear a password set by a credential without them (%s) and end the session',
       async (_name, setPassword) => {
         const owner = await ownerOf();
         const { externalId, ...first } = await spaceOf(owner, { scopes: [] });
@@ -454,7 +454,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       },
     );
 
-    test("spaces.update: the owner's password outlives every change of the scopes", async () => {
+    test('spaces.update: a password set by the owner survives every change of scopes', async () => {
       const space = await spaceOf();
       const { token } = await tokenOf(space);
       for (const scopes of [[], ['files:read'], allFiles]) {
@@ -464,7 +464,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(await statusWith(space, token)).toBe(200);
     });
 
-    test('spaces.update: of a password that is older than this rule, only the scopes of the space count', async () => {
+    test('spaces.update: a password set before its scopes were recorded is cleared when the scopes become wider', async () => {
       const space = await spaceOf(null, { scopes: ['files:read'] });
       await rowsOf(
         service.databaseUrl,
@@ -476,7 +476,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(wider.body.space.has_password).toBe(false);
     });
 
-    test('spaces.revokeToken: 204 for any jti, but only the own project can end a session', async () => {
+    test('spaces.revokeToken: 204 for any jti, but only the project that owns a session can end it', async () => {
       const space = await spaceOf();
       const { token, jti } = await tokenOf(space);
       const other = await createTenant(service.api, admin);
@@ -502,7 +502,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(await statusWith(space, token)).toBe(401);
     });
 
-    test('spaces.update: changed scopes hold for the live token from its next request on', async () => {
+    test('spaces.update: a change of scopes applies to the live token from its next request', async () => {
       const space = await spaceOf();
       const { token } = await tokenOf(space);
       expect((await put(space.owner, token)).status).toBe(201);
@@ -511,7 +511,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(await statusWith(space, token)).toBe(200);
     });
 
-    test('spaces: a token ends with its time to live', async () => {
+    test('spaces: a token expires at the end of its time to live', async () => {
       const space = await spaceOf();
       const { token } = await tokenOf(space);
       service.advance(86_401_000);
@@ -521,7 +521,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   });
 
   describe('confinement', () => {
-    test('files: a space token sees, changes and deletes only what is in its own space', async () => {
+    test('files: a space token sees, changes and deletes only files of its own space', async () => {
       const mine = await spaceOf();
       const other = await spaceOf(mine.owner);
       const { token } = await tokenOf(mine);
@@ -552,7 +552,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await service.api.get(mine.at, tenant.key)).body.space.used_bytes).toBe(0);
     });
 
-    test('files.upload: a space token stamps its space, on both twins, whatever the form says', async () => {
+    test('files.upload: an upload with a space token belongs to that space on both routes, whatever the form says', async () => {
       const mine = await spaceOf();
       const other = await spaceOf(mine.owner);
       const { token } = await tokenOf(mine);
@@ -566,7 +566,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await service.api.get(other.at, tenant.key)).body.space.used_bytes).toBe(0);
     });
 
-    test('files: a space token for another user is 404, and collections are closed to it', async () => {
+    test('files: a space token gets 404 for another user, and cannot use collections', async () => {
       const space = await spaceOf();
       const { token } = await tokenOf(space);
       const other = await ownerOf();
@@ -578,7 +578,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await service.api.post(`${space.owner.path}/tokens`, token, {})).status).toBe(403);
     });
 
-    test('files: a project session sees into every space', async () => {
+    test('files: a project session sees the files of every space', async () => {
       const space = await spaceOf();
       const { token } = await tokenOf(space);
       const { file } = (await put(space.owner, token)).body;
@@ -589,7 +589,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   });
 
   describe('storage', () => {
-    test("spaces.delete: its files stay at the owner's level, readable, and the owner is charged as before", async () => {
+    test("spaces.delete: the files stay with the owner, readable, and the owner's usage does not change", async () => {
       const own = await createTenant(service.api, admin);
       const space = await spaceOf(null, {}, own.key);
       const { path } = space.owner;
@@ -611,7 +611,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect((await service.api.get(`${path}/storage`, own.key)).body.storageUsed).toBe(400 << 10);
     });
 
-    test('spaces: limit_bytes bounds the sum over many files, by any caller, and can be raised and lowered', async () => {
+    test('spaces: limit_bytes bounds the total size of the files for every caller, and can be raised and lowered', async () => {
       const space = await spaceOf(null, { limit_bytes: 100 });
       const { token } = await tokenOf(space);
       const meta = { space_id: space.id };

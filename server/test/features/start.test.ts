@@ -37,7 +37,7 @@ async function started(environment: Record<string, string>): Promise<PakhusProce
   return process;
 }
 
-/** Runs Pakhus to its end. */
+/** Runs Pakhus and waits for it to exit. */
 async function run(
   environment: Record<string, string>,
   ...args: string[]
@@ -52,7 +52,7 @@ async function run(
 const passwords = { ADMIN_PASSWORD: 'the admin of the tests' };
 
 describe('configuration', () => {
-  test('every mistake is named, in one list, and the process ends with 1 before it listens', async () => {
+  test('every configuration error is listed at once, and the process exits with 1 before it listens', async () => {
     const { code, stdout, stderr } = await run({
       PORT: '99999',
       SCOPE_ENFORCEMENT: 'maybe',
@@ -150,7 +150,7 @@ describe('configuration', () => {
     ]);
   });
 
-  test("variables of the system, of npm and of Kubernetes are nobody's typo", () => {
+  test('variables of the system, of npm and of Kubernetes are not reported as typos', () => {
     const names = [
       'HOME',
       'PATH',
@@ -167,7 +167,7 @@ describe('configuration', () => {
     expect(readConfig({ S3_BUKET: '' }).warnings, 'empty means not set').toEqual([]);
   });
 
-  test('a misspelled variable is warned of when the service starts', async () => {
+  test('a misspelled variable is logged as a warning at startup', async () => {
     const lines: string[] = [];
     const environment = { DATA_DIR: await dataFolder(), LOG_LEVEL: 'warn', RESET_ULR: 'https://a.example' };
     const process = await startProcess(environment, (line) => lines.push(line));
@@ -175,7 +175,7 @@ describe('configuration', () => {
     expect(lines.filter((line) => line.includes('RESET_ULR is not a variable'))).toHaveLength(1);
   });
 
-  test('a mail server without an address for links is listed with the others, and ends the process with 1', async () => {
+  test('a mail server without PUBLIC_URL or RESET_URL is listed with the other errors, and the process exits with 1', async () => {
     const { code, stdout, stderr } = await run({ SMTP_URL: 'smtp://127.0.0.1:1', PORT: 'x' });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('2 mistakes');
@@ -183,7 +183,7 @@ describe('configuration', () => {
     expect(stderr).toContain('- PUBLIC_URL or RESET_URL is missing, but SMTP_URL is set');
   });
 
-  test('a RESET_URL is kept as it is, and a PUBLIC_URL loses its last slash', () => {
+  test('RESET_URL is kept unchanged, and PUBLIC_URL loses its trailing slash', () => {
     const url = 'https://app.example.com/reset/?next=/';
     expect(readConfig({ RESET_URL: url, PUBLIC_URL: 'https://a.example/' }).settings).toMatchObject({
       RESET_URL: url,
@@ -191,11 +191,11 @@ describe('configuration', () => {
     });
   });
 
-  test('an empty variable counts as not set', () => {
+  test('an empty variable counts as unset', () => {
     expect(readConfig({ PORT: '', REDIS_URL: '' }).settings).toMatchObject({ PORT: 3000, REDIS_URL: null });
   });
 
-  test('--version prints the version of the package, and nothing else', async () => {
+  test('--version prints the version of the package and nothing else', async () => {
     const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     for (const word of ['--version', '-v'])
       expect(await run({ PORT: 'bad' }, word)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -210,7 +210,7 @@ describe('configuration', () => {
 });
 
 describe('on the embedded defaults', () => {
-  test('a first start serves, keeps its secrets to itself, and a second one on the same folder is refused', async () => {
+  test('a first start serves and keeps its secrets private; a second start on the same folder is refused', async () => {
     const folder = await dataFolder();
     const first = await started({ DATA_DIR: folder, ...passwords });
     const api = apiOf(first.baseUrl);
@@ -228,12 +228,12 @@ describe('on the embedded defaults', () => {
 
     expect(await first.stop()).toBe(0);
     const again = await started({ DATA_DIR: folder, ADMIN_PASSWORD: 'another password' });
-    // The variables of a later start never overwrite an admin that exists.
+    // Variables of a later start never overwrite an existing admin.
     expect((await logIn(apiOf(again.baseUrl), 'admin@pakhus.local', 'another password')).status).toBe(401);
     expect(await adminSession(apiOf(again.baseUrl))).toBeTruthy();
   });
 
-  test('a password that was made up is printed once, on the first start, and not logged', async () => {
+  test('a generated admin password is printed once, on the first start, and never logged', async () => {
     const folder = await dataFolder();
     const lines: string[] = [];
     const first = await startProcess({ DATA_DIR: folder, LOG_LEVEL: 'debug' }, (line) => lines.push(line));
@@ -243,7 +243,7 @@ describe('on the embedded defaults', () => {
     expect(lines.filter((line) => line.includes(password))).toHaveLength(1);
   });
 
-  test('a start that fails after the admin was made has shown its password; the next one accepts it', async () => {
+  test('a start that fails after creating the admin has printed the password, and the next start accepts it', async () => {
     const folder = await dataFolder();
     const taken = createServer().listen(0, '127.0.0.1');
     cleanUps.push(async () => void taken.close());
@@ -256,7 +256,7 @@ describe('on the embedded defaults', () => {
     expect((await logIn(apiOf(pakhus.baseUrl), 'admin@pakhus.local', password)).status).toBe(200);
   });
 
-  test('behind a PUBLIC_URL, the address that it listens on is said as well', async () => {
+  test('with a PUBLIC_URL, the listening address is printed as well', async () => {
     const lines: string[] = [];
     const environment = { DATA_DIR: await dataFolder(), PUBLIC_URL: 'https://files.example' };
     const pakhus = await startProcess(environment, (line) => lines.push(line));
@@ -266,7 +266,7 @@ describe('on the embedded defaults', () => {
     expect((await fetch(`${address}/api/v1/health`)).status).toBe(200);
   });
 
-  test('PostgreSQL that dies under a living Pakhus is started again; requests meanwhile get 503', async () => {
+  test('if the embedded PostgreSQL dies, Pakhus restarts it; requests meanwhile get 503', async () => {
     const folder = await dataFolder();
     const pakhus = await started({ DATA_DIR: folder, ...passwords });
     const api = apiOf(pakhus.baseUrl);
@@ -283,7 +283,7 @@ describe('on the embedded defaults', () => {
     expect((await api.get('/health')).status).toBe(200);
   });
 
-  test('kill -9 leaves no PostgreSQL behind, and the next start serves', async () => {
+  test('kill -9 leaves no PostgreSQL process behind, and the next start serves', async () => {
     const folder = await dataFolder();
     const first = await started({ DATA_DIR: folder, ...passwords });
     const tenant = await createTenant(apiOf(first.baseUrl), await adminSession(apiOf(first.baseUrl)));
@@ -313,7 +313,7 @@ describe('on a server', () => {
     await Promise.all(instances.map((instance) => instance.stop()));
   });
 
-  test('a server that does not answer is tried again; the process ends with 1 and says why', async () => {
+  test('a database server that does not answer is retried; then the process exits with 1 and says why', async () => {
     const listener = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     cleanUps.push(async () => void listener.close());
     await until('a port', async () => listener.listening);
@@ -327,13 +327,13 @@ describe('on a server', () => {
   });
 });
 
-test('start: a database without connections to spare is waited for, like one that is not there', async () => {
+test('start: a database without a free connection is retried, like one that is down', async () => {
   const database = await freshDatabase();
   cleanUps.push(() => database.drop());
   const name = /\/([^/?]+)(\?.*)?$/.exec(database.url)?.[1];
   const limitTo = (connections: number) =>
     onServer(inject('databaseServer'), `alter database ${name} connection limit ${connections}`);
-  // One for the first statement, and none for what comes after it.
+  // One connection for the first statement, none for the next.
   await limitTo(1);
   let lines = '';
   const { settings } = readConfig({
@@ -361,7 +361,7 @@ test('start: a database without connections to spare is waited for, like one tha
   expect((await starting).baseUrl).not.toBeNull();
 });
 
-test('stop: npm start passes the signal on, and ends with 0; also before it is ready', async () => {
+test('stop: npm start forwards the signal and exits with 0, even before the service is ready', async () => {
   const folder = await dataFolder();
   for (const line of ['database migrated', 'Pakhus is ready']) {
     const child = spawnChild('npm', ['start'], {
@@ -380,7 +380,7 @@ test('stop: npm start passes the signal on, and ends with 0; also before it is r
   if (process.platform === 'linux') expect(await childrenOf(1, folder)).toEqual([]);
 });
 
-test('start: nobody can write to a full disk, and the service lives on without its log', async () => {
+test('start: a service that cannot write its log to a full disk keeps running', async () => {
   const port = await freePort();
   const child = spawnChild(
     'sh',
@@ -399,19 +399,19 @@ test('start: nobody can write to a full disk, and the service lives on without i
     );
   await until('it answers', isHealthy);
   for (let nth = 0; nth < 50; nth += 1) expect((await api.get('/health')).status).toBe(200);
-  // A connection that nobody has used yet holds up no stop.
+  // An idle connection must not delay the shutdown.
   const unused = connect(port, '127.0.0.1');
   unused.on('error', () => undefined);
   await once(unused, 'connect');
   const hungUp = once(unused, 'close');
   child.kill('SIGTERM');
-  // As from a terminal, where npm hands on what the whole group has got already.
+  // In a terminal the whole process group gets the signal, and npm forwards it a second time.
   child.kill('SIGINT');
   await hungUp;
   expect(await exited).toEqual([0, null]);
 });
 
-test('stop: the wait for a database that is not there ends at once, with 0', async () => {
+test('stop: a service that is waiting for its database exits at once, with 0', async () => {
   const listener = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
   cleanUps.push(async () => void listener.close());
   await until('a port', async () => listener.listening);
@@ -434,12 +434,12 @@ test('stop: the wait for a database that is not there ends at once, with 0', asy
   expect(said).not.toContain('gave up');
 });
 
-test('stop: what is in flight is finished before the process ends with 0', async () => {
+test('stop: requests in flight are finished before the process exits with 0', async () => {
   const folder = await dataFolder();
   const pakhus = await started({ DATA_DIR: folder, ...passwords });
   const api = apiOf(pakhus.baseUrl);
   const tenant = await createTenant(api, await adminSession(api));
-  // Each hashes a password, so that they are still under way when the signal comes.
+  // Each request hashes a password, so it is still in flight when the signal arrives.
   const admin = await adminSession(api);
   const underWay = Array.from({ length: 12 }, () => createTenant(api, admin));
   await until(

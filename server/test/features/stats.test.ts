@@ -45,7 +45,7 @@ const userStats = async (as: string, userId: string) => {
 };
 const fold = () => foldTotals(service.pakhus.deps.db);
 
-/** What the tables themselves say, by counting everything. */
+/** The expected figures, counted from the tables. */
 async function truthOf(projectId: string) {
   const one = async <Row>(query: string) => (await rowsOf<Row>(service.databaseUrl, query))[0];
   const where = `where project_id = '${projectId}'`;
@@ -89,7 +89,7 @@ async function expectTruth(tenant: Tenant): Promise<void> {
   expect(wrong).toEqual([]);
 }
 
-describe('what is stored', () => {
+describe('storage', () => {
   test('an empty project has zeros everywhere', async () => {
     const tenant = await createTenant(service.api, admin);
     const empty = { files: 0, bytes: 0 };
@@ -101,7 +101,7 @@ describe('what is stored', () => {
     expect(overview.storage).toEqual(storage);
   });
 
-  test('sums are the truth at every moment of random uploads, changes, moves and deletions, folded or not', async () => {
+  test('totals are exact after every random upload, change, move and deletion, whether folded or not', async () => {
     const { api } = service;
     const tenant = await createTenant(api, admin);
     const users = await Promise.all([1, 2, 3].map(() => createUser(api, tenant.key)));
@@ -167,7 +167,7 @@ describe('what is stored', () => {
     await expectTruth(tenant);
   });
 
-  test('a compressed image counts with its bytes at upload, and its job by status', async () => {
+  test('a compressed image counts with the size of its upload, and its job counts by status', async () => {
     const tenant = await createTenant(service.api, admin);
     const user = await createUser(service.api, tenant.key);
     const bytes = await picture(60, 40).png().toBuffer();
@@ -215,7 +215,7 @@ describe('what is stored', () => {
       ).toEqual([]);
   });
 
-  test('over-quota users are counted exactly, around the limit, under their own and under the default plan', async () => {
+  test('users over quota are counted exactly around the limit, under their own plan and under the default plan', async () => {
     const tenant = await createTenant(service.api, admin);
     const standard = await createPlan(service.api, tenant.key, { storageLimit: 1_000_000 });
     const tight = await createPlan(service.api, tenant.key, { storageLimit: 0 });
@@ -237,7 +237,7 @@ describe('what is stored', () => {
     await expectTruth(tenant);
   });
 
-  test('buckets of usage never sort a larger user below a smaller one', async () => {
+  test('usage buckets never sort a larger user below a smaller one', async () => {
     const values = Array.from({ length: 52 }, (_, power) => [
       2 ** power - 1,
       2 ** power,
@@ -252,7 +252,7 @@ describe('what is stored', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('a distribution shows the thousand largest, exactly', async () => {
+  test('a distribution lists the thousand largest users exactly', async () => {
     const tenant = await createTenant(service.api, admin);
     const user = await createUser(service.api, tenant.key);
     await insertFiles(tenant.id, user.id, 3_000, `'class-' || least(n, 1500)`);
@@ -269,7 +269,7 @@ describe('what is stored', () => {
   });
 });
 
-/** Rows without objects: enough for numbers. */
+/** Rows without objects: the statistics read no objects. */
 async function insertFiles(
   projectId: string,
   userId: string,
@@ -285,7 +285,7 @@ async function insertFiles(
 }
 
 describe('traffic', () => {
-  test('counts requests, errors, uploads, downloads, deletes and bytes of a project, a user and a space', async () => {
+  test('requests, errors, uploads, downloads, deletes and bytes are counted for a project, a user and a space', async () => {
     const { api } = service;
     const tenant = await createTenant(api, admin);
     const user = await createUser(api, tenant.key); // 1
@@ -344,7 +344,7 @@ describe('traffic', () => {
     expect(second.body.projects[0]?.id).not.toBe(tenant.id);
   });
 
-  test('a space sees its limit and its own use of it, not its owner', async () => {
+  test('a space sees its own limit and usage, not those of its owner', async () => {
     const tenant = await createTenant(service.api, admin);
     const user = await createUser(service.api, tenant.key);
     const space = await createLiveSpace(service, tenant.id, user.id, scopes);
@@ -359,14 +359,14 @@ describe('traffic', () => {
     expect(await userStats(tenant.key, user.id)).toMatchObject({ files: 2, bytes: 10 });
   });
 
-  test('days are UTC days of the clock, thirty of them, and older ones fall out', async () => {
+  test('days are UTC days; thirty are shown, and older ones drop out', async () => {
     const own = await startTestPakhus({ ROLE: 'api', JWT_EXPIRES_IN: '520w' });
     try {
       const { api } = own;
       const tenant = await createTenant(api, await adminSession(api));
       const read = async (what: string) => (await api.get(`/project/stats/${what}`, tenant.key)).body;
       const dateOf = () => new Date(own.pakhus.deps.clock()).toISOString().slice(0, 10);
-      // Just before midnight, so that what follows is on the next day.
+      // Just before midnight, so that later requests fall on the next day.
       own.advance(dayMs - (own.pakhus.deps.clock() % dayMs) - 20_000);
       const first = dateOf();
       await createUser(api, tenant.key);
@@ -393,7 +393,7 @@ describe('traffic', () => {
     }
   });
 
-  test('days of users go when nothing shows them any more; those of projects stay', async () => {
+  test('daily rows of users are deleted once no reply shows them; daily rows of projects are kept', async () => {
     const tenant = await createTenant(service.api, admin);
     const insert = (subjectId: string, age: number) =>
       onServer(
@@ -418,7 +418,7 @@ describe('traffic', () => {
 describe('access and audit', () => {
   const projectReads = ['overview', 'files', 'storage', 'requests'];
 
-  test('project reads are for project and integration, with stats:read; user reads are pinned', async () => {
+  test('project statistics need a project session or an integration with stats:read; a user token reads only its own user', async () => {
     const { api } = service;
     const tenant = await createTenant(api, admin);
     const other = await createTenant(api, admin);
@@ -448,7 +448,7 @@ describe('access and audit', () => {
       expect((await api.get(`/admin/stats/${what}`, tenant.key)).status).toBe(403);
   });
 
-  test('every read leaves one stats.read', async () => {
+  test('every read writes one stats.read audit row', async () => {
     const { api } = service;
     const tenant = await createTenant(api, admin);
     const user = await createUser(api, tenant.key);
@@ -488,7 +488,7 @@ describe('cost', () => {
   }
   const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-  test('no read touches files, and none scans users, however many there are', async () => {
+  test('no read touches files or scans users, however many there are', async () => {
     const tenant = await createTenant(service.api, admin);
     const plan = await createPlan(service.api, tenant.key, { storageLimit: 1_000_000 });
     const user = await createUser(service.api, tenant.key);
@@ -540,7 +540,7 @@ describe('cost', () => {
         `explain (analyze, format json) ${statements.countOverQuota(id).text}`,
         [...statements.countOverQuota(id).values],
       );
-      // Nobody is over the limit: of 20,000 users none needs to be looked at.
+      // Nobody is over the limit, so none of the 20,000 users needs to be read.
       expect(JSON.stringify(rows)).not.toMatch(/"Rows Removed by Filter": [1-9]\d{2,}/);
     } finally {
       await client.end();

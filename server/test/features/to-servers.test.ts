@@ -1,5 +1,5 @@
-// The way from the embedded defaults to a PostgreSQL server and an S3 store, as docs/from-embedded-to-servers.md tells
-// it: with the built product's own commands and psql, while the service runs.
+// Moves from the embedded defaults to a PostgreSQL server and an S3 store, as docs/from-embedded-to-servers.md
+// describes it: with the commands of the built product and psql, while the service runs.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
@@ -125,18 +125,18 @@ const isDone = (api: Api, key: string, job: string) =>
     return body.status === 'done' && (body.file_id as string);
   });
 
-/** What COPY loads, whatever the order of rows. */
+/** The rows that COPY loads, in any order. */
 const dataIn = async (file: string): Promise<string[]> =>
   (await readFile(file, 'utf8'))
     .split('\n')
     .filter((line) => line.includes('\t'))
     .sort();
 
-/** A text that each escape of COPY has a say in. */
+/** A text that needs every escape of COPY. */
 const notes = ['plain.txt', 'tab\there.txt', 'back\\slash \\N \\. .txt', 'quote\'s "é" 漢字 🚢.txt'];
 
 describe.skipIf(!server || !s3)('from embedded to servers', () => {
-  test('every file, session, token and waiting job is there on the servers, exported while the service ran', async () => {
+  test('an export made while the service runs brings every file, session, token and waiting job to the servers', async () => {
     const dataDir = await folder();
     const embedded = { DATA_DIR: dataDir };
     const first = await started(embedded);
@@ -167,7 +167,7 @@ describe.skipIf(!server || !s3)('from embedded to servers', () => {
     const doomed = (await upload(first.api, key, path, 'will be deleted')).body.file.id;
     expect(await first.stop()).toBe(0);
 
-    // Without a worker, so that a job is left to be done.
+    // Without a worker, so that one job is still waiting.
     const second = await started({ ...embedded, ROLE: 'api' });
     const job = await sendImage(second.api, key, path, 500);
     const before = new Map<string, Download>();
@@ -183,7 +183,7 @@ describe.skipIf(!server || !s3)('from embedded to servers', () => {
         ...one,
         url: '',
         url_expires_at: '',
-        // The worker over there may have begun already.
+        // The worker on the servers may have started already.
         compression: '',
       }));
     const listedBefore = await listed(second.api);
@@ -198,7 +198,7 @@ describe.skipIf(!server || !s3)('from embedded to servers', () => {
 
     const url = await emptyDatabase();
     expect(await load(file, url)).toMatchObject({ code: 0, stderr: '' });
-    // What the server has is what was exported: an export of it has the same rows.
+    // An export of the new server has the same rows as the export that was loaded.
     expect(await dataIn(await exported({ DATABASE_URL: url }))).toEqual(await dataIn(file));
     expect((await load(file, url)).stderr).toContain('the database is not empty');
 
@@ -219,7 +219,7 @@ describe.skipIf(!server || !s3)('from embedded to servers', () => {
     expect(counted).toEqual({ files: true, bytes: true });
   });
 
-  test('an export under load is one consistent moment', async () => {
+  test('an export under load is a consistent snapshot', async () => {
     const embedded = { DATA_DIR: await folder() };
     const service = await started(embedded);
     const { key } = await createTenant(service.api, await adminSession(service.api));
@@ -249,7 +249,7 @@ describe.skipIf(!server || !s3)('from embedded to servers', () => {
     expect(row?.n).toBeGreaterThanOrEqual(confirmed);
   });
 
-  test('objects that are missing or damaged on the disk are named, and the others are copied', async () => {
+  test('missing or damaged objects on disk are reported, and the others are copied', async () => {
     const dataDir = await folder();
     const service = await started({ DATA_DIR: dataDir });
     const { id: project, key } = await createTenant(service.api, await adminSession(service.api));
@@ -271,7 +271,7 @@ describe.skipIf(!server || !s3)('from embedded to servers', () => {
     ]);
     expect(stderr).toContain(`The file ${ids[1]} was not copied: its object on the disk is damaged`);
     expect(stderr).toContain(`The file ${ids[2]} was not copied: its object is not on the disk`);
-    // A copy that is not what it should be is written again.
+    // A copy with wrong bytes is written again.
     await writeFile(pathOf(ids[1]), 'damaged');
     await writeFile(pathOf(ids[2]), 'missing');
     const mended = await pakhus(['admin', 'copy-objects'], settings);
@@ -279,7 +279,7 @@ describe.skipIf(!server || !s3)('from embedded to servers', () => {
   });
 });
 
-test('export-database: a file that exists stays as it is, and a failed export leaves none', async () => {
+test('export-database: an existing file is never overwritten, and a failed export leaves no file', async () => {
   const dataDir = await folder();
   const file = join(dataDir, 'there.sql');
   const service = await started({ DATA_DIR: dataDir });
@@ -295,7 +295,7 @@ test('export-database: a file that exists stays as it is, and a failed export le
   const stray = await pakhus(['admin', 'copy-objects', '--file', 'x'], { DATA_DIR: dataDir });
   expect([stray.code, stray.stderr]).toEqual([2, expect.stringContaining('has no option --file')]);
   expect(await service.stop()).toBe(0);
-  // Stopped, the command starts the database itself, and stops it again.
+  // While the service is stopped, the command starts and stops the database itself.
   const cold = await pakhus(['admin', 'export-database'], { DATA_DIR: dataDir });
   expect([cold.code, cold.stdout.includes('commit;\n')]).toEqual([0, true]);
   await started({ DATA_DIR: dataDir });

@@ -1,5 +1,5 @@
-// Every kind of token on every kind of route: each is refused or resolved as the contract says, and none passes
-// for another.
+// Every kind of token on every kind of route: each is refused or accepted as the contract says, and none passes
+// for another kind.
 import { createHmac, generateKeyPairSync, randomUUID, sign as signBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isPublic } from '../../src/contract/route.ts';
@@ -66,7 +66,7 @@ const claimsOf = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
 describe('which token opens which route', () => {
-  /** One route of every kind, with a body that is good, so that only the credential decides. */
+  /** One route of every kind, with a valid body, so that only the credential decides. */
   const routes = {
     account: { method: 'GET', path: () => '/auth/me' },
     'second factor': { method: 'GET', path: () => '/auth/2fa/status' },
@@ -118,7 +118,7 @@ describe('which token opens which route', () => {
   });
 
   test.each(table)(
-    '%s, with the token in the cookie: tokens as before, API keys 401',
+    '%s, sent as a cookie: tokens work as before, API keys are 401',
     async (kind, expected) => {
       const { method, path } = routes[kind];
       const body = method === 'POST' ? { body: { scopes: [] } } : {};
@@ -131,7 +131,7 @@ describe('which token opens which route', () => {
 });
 
 describe('a challenge', () => {
-  test('is 401 on every guarded route there is, as bearer and as cookie', async () => {
+  test('is 401 on every guarded route, as bearer and as cookie', async () => {
     const surprises: string[] = [];
     for (const { route, path } of endpoints) {
       if (isPublic(route.access)) continue;
@@ -149,7 +149,7 @@ describe('a challenge', () => {
     expect(surprises).toEqual([]);
   });
 
-  test('is good at /auth/2fa/login afterwards, and nothing else is', async () => {
+  test('still works at /auth/2fa/login afterwards, and no other token does', async () => {
     const code = codeOf(service, guarded.secret);
     for (const [holder, token] of Object.entries(tokens)) {
       if (holder === 'challenge') continue;
@@ -157,13 +157,13 @@ describe('a challenge', () => {
       expect(reply.status, holder).toBe(401);
       expect(reply.headers['set-cookie'], holder).toBeUndefined();
     }
-    // The account's own session is no challenge either.
+    // A session of the same account is not a challenge either.
     expect((await answer(service.api, guarded.session, code)).status).toBe(401);
     const challenge = await challengeOf(service.api, guarded);
     expect((await answer(service.api, challenge, code)).status).toBe(200);
   });
 
-  test('must be in the body: in the header or the cookie it counts for nothing', async () => {
+  test('must be in the body: in the header or the cookie it is ignored', async () => {
     const challenge = await challengeOf(service.api, guarded);
     const [code = ''] = guarded.recoveryCodes;
     for (const where of [{ as: challenge }, { cookie: challenge }]) {
@@ -178,7 +178,7 @@ describe('a challenge', () => {
     expect((await answer(service.api, challenge, code)).status, 'the code was not used up').toBe(200);
   });
 
-  test('cannot be made into another one, nor from anything else, even with the right signature', async () => {
+  test('cannot be turned into another token or made from one, even with a valid signature', async () => {
     const [, code = ''] = guarded.recoveryCodes;
     const challenge = claimsOf(await challengeOf(service.api, guarded));
     const session = claimsOf(guarded.session);
@@ -236,7 +236,7 @@ describe('forged tokens', () => {
   ] as const;
 
   test.each(places)(
-    'of a %s token are 401, as bearer and as cookie; the same claims, well signed, pass',
+    'of a %s token are 401, as bearer and as cookie; the same claims with a valid signature pass',
     async (holder, path) => {
       const target = path ?? `/project/users/${user.id}`;
       const genuine = tokens[holder];
@@ -248,7 +248,7 @@ describe('forged tokens', () => {
     },
   );
 
-  test('of a challenge are 401, and leave it as it was', async () => {
+  test('of a challenge are 401 and do not use up the challenge', async () => {
     const challenge = await challengeOf(service.api, guarded);
     const [, , code = ''] = guarded.recoveryCodes;
     for (const [what, token] of Object.entries(forgeries(challenge)))
@@ -256,7 +256,7 @@ describe('forged tokens', () => {
     expect((await answer(service.api, challenge, code)).status).toBe(200);
   });
 
-  test('a role cannot be changed by signing again: what a token says must be in the database', async () => {
+  test('re-signing a token with another role is 401: its claims must match the database', async () => {
     const user401: Record<string, object> = {
       'user as admin': { ...claimsOf(tokens.user), role: 'admin' },
       'user as project': { ...claimsOf(tokens.user), role: 'project', sub: tenant.id },
@@ -274,7 +274,7 @@ describe('forged tokens', () => {
 describe('a token in the cookie against another in the header', () => {
   const me = async (cookie: string, as: string) => service.api.call('GET', '/auth/me', { cookie, as });
 
-  test('the cookie decides between tokens, for better or worse', async () => {
+  test('the cookie takes precedence over a token in the header, valid or not', async () => {
     const { 'admin session': admin, 'project session': project, challenge, user: userToken } = tokens;
     expect((await me(project, admin)).body.session.role).toBe('project');
     expect((await me(admin, project)).body.session.role).toBe('admin');
@@ -286,14 +286,14 @@ describe('a token in the cookie against another in the header', () => {
     expect((await me(tenant.key, admin)).status).toBe(401);
   });
 
-  test('an API key in the header is explicit and decides over any cookie', async () => {
+  test('an API key in the header takes precedence over any cookie', async () => {
     for (const cookie of [...Object.values(tokens), 'not-a-token']) {
       const reply = await service.api.call('GET', '/project/keys', { cookie, as: tenant.key });
       expect(reply.status).toBe(200);
     }
   });
 
-  test('login and the second step look at neither', async () => {
+  test('login and the two-factor step ignore both', async () => {
     const challenge = await challengeOf(service.api, guarded);
     const [, , , code = ''] = guarded.recoveryCodes;
     const { body, status } = await service.api.call('POST', '/auth/2fa/login', {
@@ -307,7 +307,7 @@ describe('a token in the cookie against another in the header', () => {
   });
 });
 
-test('token confusion: a reset token is no credential, and no credential is a reset token', async () => {
+test('token confusion: a reset token is not accepted as a credential, and no credential as a reset token', async () => {
   for (const [holder, token] of Object.entries(tokens)) {
     const reply = await post(service.api, '/auth/reset-password', { token, newPassword: 'a new password' });
     expect(reply.status, holder).toBe(422);

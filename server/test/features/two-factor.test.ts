@@ -41,7 +41,7 @@ async function actionsOf({ key }: Tenant): Promise<string[]> {
     .filter((action: string) => action.startsWith('auth.'));
 }
 
-/** As many challenges, one after another: side by side they would count as failures of the password. */
+/** Opens challenges one after another: concurrent logins would count as password failures. */
 async function challengesOf(account: Guarded, count: number): Promise<string[]> {
   const made: string[] = [];
   for (let n = 0; n < count; n += 1) made.push(await challengeOf(service.api, account));
@@ -49,7 +49,7 @@ async function challengesOf(account: Guarded, count: number): Promise<string[]> 
 }
 
 describe('life cycle', () => {
-  test('enroll, activate, log in by code and by recovery code, disable: over HTTP, all of it audited', async () => {
+  test('enroll, activate, log in by code and by recovery code, and disable work over HTTP and are all audited', async () => {
     const tenant = await createTenant(service.api, admin);
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     expect(await enabledFor(session)).toBe(false);
@@ -113,7 +113,7 @@ describe('life cycle', () => {
     ]);
   });
 
-  test('the admin has the same', async () => {
+  test('the admin has the same routes', async () => {
     const own = await startTestPakhus();
     try {
       const guarded = await guard(own, { email: adminEmail, password: adminPassword });
@@ -132,7 +132,7 @@ describe('life cycle', () => {
     }
   });
 
-  test('the otpauth URL scans: issuer, account, SHA-1, 6 digits, 30 seconds, 160 bits', async () => {
+  test('the otpauth URL holds issuer, account, SHA-1, 6 digits, 30 seconds and a 160-bit secret', async () => {
     const tenant = await createTenant(service.api, admin);
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     const { body } = await service.api.post('/auth/2fa/enroll', session);
@@ -149,13 +149,13 @@ describe('life cycle', () => {
     expect(body.secret).toMatch(/^[A-Z2-7]{32}$/);
   });
 
-  test('ten recovery codes, all different, of 120 bits each', async () => {
+  test('there are ten distinct recovery codes of 120 bits each', async () => {
     const { recoveryCodes } = await guardedTenant();
     expect(new Set(recoveryCodes).size).toBe(10);
     for (const code of recoveryCodes) expect(code).toMatch(/^[a-z2-7]{6}(-[a-z2-7]{6}){3}$/);
   });
 
-  test('enrolling again before activation replaces the secret; afterwards it is 409', async () => {
+  test('enrolling again before activation replaces the secret; after activation it is refused with 409', async () => {
     const tenant = await createTenant(service.api, admin);
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     const first = (await service.api.post('/auth/2fa/enroll', session)).body.secret;
@@ -171,18 +171,18 @@ describe('life cycle', () => {
     expect(login.status, 'the refused enrolment changed nothing').toBe(200);
   });
 
-  test('what is not there cannot be activated or disabled: 409', async () => {
+  test('activating without an enrolment, or disabling when inactive, is refused with 409', async () => {
     const tenant = await createTenant(service.api, admin);
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     expect((await service.api.post('/auth/2fa/activate', session, { code: '123456' })).status).toBe(409);
     expect((await service.api.post('/auth/2fa/disable', session, { code: '123456' })).status).toBe(409);
     await service.api.post('/auth/2fa/enroll', session);
-    // However often: no code was wrong.
+    // However often: these are not wrong codes.
     for (let nth = 0; nth < 21; nth += 1)
       expect((await service.api.post('/auth/2fa/disable', session, { code: '123456' })).status).toBe(409);
   });
 
-  test('a wrong code neither activates nor disables, and leaves the session as it was', async () => {
+  test('a wrong code neither activates nor disables, and keeps the session', async () => {
     const guarded = await guardedTenant();
     const code = wrongCodeOf(service, guarded.secret);
     for (const wrong of [code, guarded.recoveryCodes[0]?.slice(1), 'abcdef', '1'])
@@ -197,7 +197,7 @@ describe('life cycle', () => {
     expect(byRecovery.status).toBe(200);
   });
 
-  test('of 20 activations at once one gets the recovery codes, and those are the ones that work', async () => {
+  test('of 20 concurrent activations, one gets the recovery codes, and those codes work', async () => {
     const tenant = await createTenant(service.api, admin);
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     const { secret } = (await service.api.post('/auth/2fa/enroll', session)).body;
@@ -213,7 +213,7 @@ describe('life cycle', () => {
 });
 
 describe('codes', () => {
-  test('one step early or late is accepted, two are not', async () => {
+  test('a code one step early or late is accepted, two steps are refused', async () => {
     const own = await startTestPakhus();
     try {
       const guarded = await guardedTenant(own);
@@ -237,7 +237,7 @@ describe('codes', () => {
     }
   });
 
-  test('a code that has logged in does not log in again; the next one does', async () => {
+  test('a code that was used to log in is refused a second time; the next code works', async () => {
     const guarded = await guardedTenant();
     const code = codeOf(service, guarded.secret);
     const next = codeOf(service, guarded.secret, 1);
@@ -247,7 +247,7 @@ describe('codes', () => {
     expect((await answer(service.api, second as string, next)).status).toBe(200);
   });
 
-  test('a recovery code logs in once, and the others stay', async () => {
+  test('a recovery code works once, and the others stay valid', async () => {
     const { recoveryCodes: codes, ...guarded } = await guardedTenant();
     const [first, second] = await challengesOf({ ...guarded, recoveryCodes: codes }, 2);
     expect((await answer(service.api, first as string, codes[0] as string)).status).toBe(200);
@@ -274,7 +274,7 @@ describe('codes', () => {
     expect(sessions, 'the one that activated, and the one that won').toHaveLength(2);
   });
 
-  test('of 50 logins at once with one challenge and a good code, one wins', async () => {
+  test('of 50 concurrent logins with one challenge and a valid code, one succeeds', async () => {
     const guarded = await guardedTenant();
     const challenge = await challengeOf(service.api, guarded);
     const replies = await Promise.all(
@@ -285,7 +285,7 @@ describe('codes', () => {
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('20 wrong codes in 15 minutes close the account to codes, whatever challenges are opened', async () => {
+  test('20 wrong codes in 15 minutes lock the second factor of the account, for every challenge', async () => {
     const own = await startTestPakhus();
     try {
       const guarded = await guardedTenant(own);
@@ -309,7 +309,7 @@ describe('codes', () => {
 });
 
 describe('challenges', () => {
-  test('five wrong codes end a challenge, and a new one is not affected', async () => {
+  test('five wrong codes end a challenge; a new challenge is not affected', async () => {
     const guarded = await guardedTenant();
     const [ended, fresh] = await challengesOf(guarded, 2);
     const wrong = wrongCodeOf(service, guarded.secret);
@@ -327,7 +327,7 @@ describe('challenges', () => {
     });
   });
 
-  test('four wrong codes do not', async () => {
+  test('four wrong codes do not end a challenge', async () => {
     const guarded = await guardedTenant();
     const challenge = await challengeOf(service.api, guarded);
     const wrong = wrongCodeOf(service, guarded.secret);
@@ -335,7 +335,7 @@ describe('challenges', () => {
     expect((await answer(service.api, challenge, codeOf(service, guarded.secret))).status).toBe(200);
   });
 
-  test('a challenge answers once', async () => {
+  test('a challenge can be used once', async () => {
     const guarded = await guardedTenant();
     const challenge = await challengeOf(service.api, guarded);
     const [first, second] = guarded.recoveryCodes as [string, string];
@@ -343,7 +343,7 @@ describe('challenges', () => {
     expect((await answer(service.api, challenge, second)).status).toBe(401);
   });
 
-  test('a challenge lives for five minutes', async () => {
+  test('a challenge expires after five minutes', async () => {
     const own = await startTestPakhus();
     try {
       const guarded = await guardedTenant(own);
@@ -359,7 +359,7 @@ describe('challenges', () => {
     }
   });
 
-  test('a new password ends open challenges, and so does disabling', async () => {
+  test('a password change ends open challenges, and so does disabling the second factor', async () => {
     const guarded = await guardedTenant();
     const [code, another] = guarded.recoveryCodes as [string, string];
     const before = await challengeOf(service.api, guarded);
@@ -375,7 +375,7 @@ describe('challenges', () => {
     expect((await answer(service.api, after, code)).status).toBe(401);
   });
 
-  test('an inactive project is 403, at the password and at the code', async () => {
+  test('an inactive project is 403, at the password step and at the code step', async () => {
     const guarded = await guardedTenant();
     const challenge = await challengeOf(service.api, guarded);
     await service.api.patch(`/admin/projects/${guarded.id}/status`, admin, { active: false });
@@ -385,7 +385,7 @@ describe('challenges', () => {
     expect((await answer(service.api, challenge, codeOf(service, guarded.secret))).status).toBe(200);
   });
 
-  test('a reset password does not skip the second factor', async () => {
+  test('a password reset does not skip the second factor', async () => {
     const guarded = await guardedTenant();
     const newPassword = 'another password entirely';
     await post(service.api, '/auth/forgot-password', { email: guarded.email });
@@ -405,7 +405,7 @@ describe('at rest', () => {
       'select * from two_factors order by created_at',
     );
 
-  test('neither secrets nor recovery codes can be read from the database', async () => {
+  test('neither secrets nor recovery codes are readable in the database', async () => {
     const { secret, recoveryCodes } = await guardedTenant();
     const rows = await rowsOf(
       service.databaseUrl,
@@ -418,7 +418,7 @@ describe('at rest', () => {
       expect(text).not.toContain(shown);
   });
 
-  test('ENCRYPTION_KEY is replaced without a second factor lost, and the old one can go afterwards', async () => {
+  test('ENCRYPTION_KEY can be rotated without losing a second factor, and the old key can be removed afterwards', async () => {
     const [old, young] = [key(), key()];
     const first = await startTestPakhus({ ENCRYPTION_KEY: old });
     const running = [first];
@@ -440,7 +440,7 @@ describe('at rest', () => {
         guarded.recoveryCodes[0] as string,
       );
       expect(recovery.status, 'recovery codes need no key').toBe(200);
-      // More of them than one batch, that no key opens: they must not stand in the way.
+      // More rows than one batch that no key can decrypt: they must not block the rotation.
       await rowsOf(
         first.databaseUrl,
         `with made as (insert into accounts (id, email, email_key, password_hash)
@@ -476,7 +476,7 @@ describe('at rest', () => {
     }
   });
 
-  test("a secret that is moved to another account's row opens nothing", async () => {
+  test("a secret copied to another account's row cannot be decrypted", async () => {
     const own = await startTestPakhus();
     try {
       const mine = await guardedTenant(own);

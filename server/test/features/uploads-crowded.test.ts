@@ -1,5 +1,5 @@
-// Uploads when there are more of them than the service takes at once, some on purpose: slow clients may hold up each
-// other, never everybody else. On bounds so small that a few clients reach them.
+// More uploads than the service accepts at once, some of them stalled on purpose: slow clients may delay their own
+// uploads, never those of others. The bounds are small enough for a few clients to reach them.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ import {
 import { contentTypeOf, formOf, type Part, partsOf, postForm, upload } from '../support/uploads.ts';
 
 const bounds = { places: 8, bufferBytes: 2 << 20, waitMaxMs: 60_000, yieldAfterMs: 2_000 };
-/** One place is out of reach of any one project, and another one of any one subject. */
+/** One place is reserved from any single project, and another from any single subject. */
 const placesOfSubject = 6;
 
 let service: TestPakhus;
@@ -58,7 +58,7 @@ const newUser = async (tenant: Tenant): Promise<Target> => {
 const large = formOf(partsOf(bytesOf(2 << 20)));
 const small = formOf(partsOf(bytesOf(200_000)));
 
-/** Sends the beginning of a form, and then nothing more. */
+/** Sends the start of a form and then stalls. */
 const stall = async ({ path, token }: Target, form: Buffer, bytes: number): Promise<RawClient> => {
   const client = await openRawPost(service.baseUrl, {
     path: `${path}/files`,
@@ -77,7 +77,7 @@ const untilPlacesUsed = (count: number) =>
 
 const send = (at: Target, bytes: number) => upload(service.api, at.token, at.path, bytesOf(bytes));
 
-test('files.upload: stalled uploads of one user and of a second tenant keep neither their neighbours nor strangers out', async () => {
+test('files.upload: stalled uploads of one user and of another tenant block no other user', async () => {
   const [tenant, second, third] = [await newTenant(), await newTenant(), await newTenant()];
   const [greedy, neighbour] = [await newUser(tenant), await newUser(tenant)];
   const stalled = await stallMany(greedy, 20);
@@ -110,7 +110,7 @@ test('files.upload: stalled uploads of one user and of a second tenant keep neit
   for (const { id } of [tenant, second, third]) await expectBalanced(service, id);
 });
 
-test('files.upload: a small file needs no place, however many large ones its own user has stalled', async () => {
+test('files.upload: a small file needs no place, even while its user has many large uploads stalled', async () => {
   const at = await newUser(await newTenant());
   const stalled = await stallMany(at, 20);
   await untilPlacesUsed(placesOfSubject);
@@ -140,7 +140,7 @@ test('files.upload: stalled small uploads of one user leave the others enough me
   expect(buffers.used).toBeLessThanOrEqual(bounds.bufferBytes);
 });
 
-test('files.upload: who waits behind its own uploads is let in when one of them ends, and none is ended for it', async () => {
+test('files.upload: an upload that waits for others of its own user starts when one of them ends, and none is cut off for it', async () => {
   const at = await newUser(await newTenant());
   const first = await stallMany(at, placesOfSubject);
   await untilPlacesUsed(placesOfSubject);
@@ -153,7 +153,7 @@ test('files.upload: who waits behind its own uploads is let in when one of them 
   expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(10).fill(201));
 });
 
-test('files.upload: clients that hang up while they wait give up their place in the line', async () => {
+test('files.upload: a client that hangs up while it waits leaves the queue', async () => {
   const tenant = await newTenant();
   const at = await newUser(tenant);
   const holders = await stallMany(at, placesOfSubject);
@@ -169,7 +169,7 @@ test('files.upload: clients that hang up while they wait give up their place in 
   await expectBalanced(service, tenant.id);
 });
 
-test('files.upload: a small file in a form that the buffer does not hold waits for a place and is read to its end', async () => {
+test('files.upload: a small file in a form larger than the buffer waits for a place and is then stored', async () => {
   const at = await newUser(await newTenant());
   const fields: Part[] = Array.from({ length: 4 }, (_, nth) => ({
     name: `x${nth}`,

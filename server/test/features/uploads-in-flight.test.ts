@@ -1,4 +1,4 @@
-// Uploads that are not committed yet: what they may take of the store, and of the disk that others share.
+// Uploads that are not committed yet: how much of the store and of the shared disk they may use.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { contentTypeOf, formOf, partsOf, type UploadOptions, upload } from '../s
 
 const mebibyte = 1 << 20;
 
-/** What is in the store's temporary folder, in bytes. */
+/** The size of the store's temporary folder, in bytes. */
 async function unfinishedBytes({ dataDir }: TestPakhus): Promise<number> {
   const folder = join(dataDir, 'objects', 'tmp');
   const sizes = (await readdir(folder)).map((name) =>
@@ -42,7 +42,7 @@ const begin = (service: TestPakhus, at: { key: string; path: string }, length: n
     ],
   });
 
-describe('the room that is left', () => {
+describe('the remaining quota', () => {
   let service: TestPakhus;
 
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('the room that is left', () => {
   });
   afterAll(() => service.stop());
 
-  /** The most that was unfinished at any moment while `work` lasted. */
+  /** The highest number of unfinished bytes seen while `work` ran. */
   const mostUnfinished = async (work: Promise<unknown>): Promise<number> => {
     let most = 0;
     let over = false;
@@ -76,7 +76,7 @@ describe('the room that is left', () => {
     return { most, codes: codes.sort() };
   };
 
-  test('files.upload: 15 uploads of 6 MiB into room for 7 never have more than that in the store, and one is stored', async () => {
+  test('files.upload: 15 uploads of 6 MiB with 7 MiB of quota left never hold more than that in the store, and one is stored', async () => {
     const at = await targetOn(service, { storageLimit: 7 * mebibyte });
     const { most, codes } = await race(at, 15, 6 * mebibyte);
     expect(most).toBeLessThanOrEqual(7 * mebibyte);
@@ -95,7 +95,7 @@ describe('the room that is left', () => {
     await expectBalanced(service, at.id);
   });
 
-  test("files.upload: a space's room bounds what its own token and its owner have in flight for it", async () => {
+  test('files.upload: the limit of a space bounds the bytes in flight from its own token and from its owner', async () => {
     const at = await targetOn(service, { storageLimit: 100 * mebibyte });
     const scopes = ['files:write'] as const;
     const space = await createLiveSpace(service, at.id, at.userId, [...scopes]);
@@ -113,7 +113,7 @@ describe('the room that is left', () => {
     await expectBalanced(service, at.id);
   });
 
-  test('files.upload: is not refused for the bytes of another upload that comes to nothing', async () => {
+  test('files.upload: an upload is not refused because of the bytes of another upload that fails', async () => {
     const at = await targetOn(service, { storageLimit: 5 * mebibyte });
     const form = formOf(partsOf(bytesOf(4 * mebibyte)));
     const holder = await begin(service, at, form.length);
@@ -133,7 +133,7 @@ describe('the room that is left', () => {
     expect(service.pakhus.deps.inFlight.bytesOf(at.userId)).toBe(0);
   });
 
-  test('files.upload: a file that cannot fit by its length alone is refused without a byte in the store', async () => {
+  test('files.upload: a file whose Content-Length already exceeds the quota is refused before a byte is stored', async () => {
     const at = await targetOn(service, { storageLimit: 30 * mebibyte });
     expect((await upload(service.api, at.key, at.path, bytesOf(8 * mebibyte))).status).toBe(201);
     const form = formOf(partsOf(bytesOf(64)));
@@ -148,7 +148,7 @@ describe('the room that is left', () => {
     await expectBalanced(service, at.id);
   });
 
-  test('files.upload: one without a length waits for the others as well, and is decided by what it was', async () => {
+  test('files.upload: an upload without Content-Length also waits for the others, and its real size decides', async () => {
     const at = await targetOn(service, { storageLimit: 5 * mebibyte });
     const sendChunked = async (bytes: number) => {
       const client = await begin(service, at, 'chunked');
@@ -170,7 +170,7 @@ describe('the room that is left', () => {
 });
 
 describe('DISK_FREE_BYTES_MIN', () => {
-  test('files.upload: 503 with Retry-After below the floor, small or large, and nothing stays; reads and deletes go on', async () => {
+  test('files.upload: below the limit every upload is 503 with Retry-After and leaves nothing; reads and deletes still work', async () => {
     const service = await startTestPakhus({ DISK_FREE_BYTES_MIN: '0' });
     const at = await targetOn(service, {});
     const { file } = (await upload(service.api, at.key, at.path, 'stored before')).body;

@@ -1,4 +1,4 @@
-// Compares what the system of record says with what the store holds: the invariants of every upload and delete.
+// Compares the database with the store: the invariants of every upload and delete.
 import { expect } from 'vitest';
 import { reap } from '../../src/features/objects/objects.reaper.ts';
 import { inBackground } from '../../src/platform/db/postgres.ts';
@@ -8,7 +8,7 @@ import { until } from './processes.ts';
 
 export const never = new AbortController().signal;
 
-/** Every object, or those of one project, as `zone/key`. */
+/** All objects, or those of one project, as `zone/key`. */
 export async function objectsOf({ pakhus }: TestPakhus, projectId = ''): Promise<string[]> {
   const found: string[] = [];
   for (const zone of ['private', 'public'] as const)
@@ -25,7 +25,7 @@ export async function placesOf({ databaseUrl }: TestPakhus, projectId = ''): Pro
   return rows.map((row) => row.place).sort();
 }
 
-/** How many objects of a project are not simply stored: somebody holds them, or the reaper will settle them. */
+/** How many objects of a project are not in state `stored`: they are held, or the reaper will settle them. */
 export async function unsettledOf({ databaseUrl }: TestPakhus, projectId: string): Promise<number> {
   const rows = await rowsOf(
     databaseUrl,
@@ -34,7 +34,7 @@ export async function unsettledOf({ databaseUrl }: TestPakhus, projectId: string
   return rows.length;
 }
 
-/** Ends every hold, as if its time and that of every late request had passed. */
+/** Expires every hold, as if the time for late requests had passed as well. */
 export const endHolds = ({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> =>
   rowsOf<object>(
     databaseUrl,
@@ -46,11 +46,11 @@ export async function reapAll(service: TestPakhus): Promise<void> {
   await reapOn(service);
 }
 
-/** As the schedule runs it: without the bound that a request has. */
+/** As the schedule runs it, without the deadline of a request. */
 export const reapOn = ({ pakhus: { deps } }: TestPakhus): Promise<number> =>
   reap({ ...deps, db: inBackground(deps.db) }, never);
 
-/** The same until nothing is left: what a busy store did not delete in time is tried again at once. */
+/** Repeats until nothing is left: an object that a busy store failed to delete is retried at once. */
 export async function reapUntilDone(service: TestPakhus): Promise<void> {
   await until('every object is settled', async () => {
     await reapAll(service);
@@ -60,7 +60,7 @@ export async function reapUntilDone(service: TestPakhus): Promise<void> {
   });
 }
 
-/** Every counter that differs from the number of the rows or the sum of their sizes, of users and of spaces. */
+/** Every counter of a user or space that differs from the count or total size of its rows. */
 export function wrongCounters({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> {
   return rowsOf<object>(
     databaseUrl,
@@ -86,7 +86,7 @@ export async function wrongOwners({ databaseUrl }: { readonly databaseUrl: strin
   return rows.map((row) => row.place);
 }
 
-/** Rows, objects and counters agree, and nothing is left to reap: what a busy store still removes is awaited. */
+/** Rows, objects and counters agree, and nothing is left to reap. Waits for deletions by a busy store. */
 export async function expectBalanced(service: TestPakhus, projectId: string): Promise<void> {
   await until('every object is settled', async () => (await unsettledOf(service, projectId)) === 0);
   expect(await objectsOf(service, projectId), 'objects in the store against rows').toEqual(

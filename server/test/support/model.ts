@@ -1,5 +1,5 @@
-// What Pakhus should be, small enough to hold in the head: tenants, what is in them, and who may do what. It
-// knows no SQL, no HTTP and nothing of the service's own modules.
+// A model of Pakhus small enough to understand at once: tenants, their contents, and who may do what. It
+// knows no SQL, no HTTP and none of the service's modules.
 
 export const allScopes = [
   'users:read',
@@ -43,7 +43,7 @@ export interface Space {
   scopes: readonly Scope[];
   limit: number | null;
   password: string | null;
-  /** What whoever set the password held then. */
+  /** The scopes of the credential that set the password. */
   setterGrant: readonly Scope[];
   session: string | null;
 }
@@ -68,7 +68,7 @@ export interface Integration {
   gone: boolean;
 }
 
-/** Anything that was once a credential; most tests forget those that have ended, this one keeps using them. */
+/** Everything that was ever a credential: the test keeps using credentials that have ended. */
 export type Credential = { readonly text: string } & (
   | { readonly kind: 'key'; readonly id: string; live: boolean }
   | { readonly kind: 'session'; live: boolean }
@@ -101,7 +101,7 @@ export interface Project {
   readonly files: StoredFile[];
   readonly integrations: Integration[];
   readonly credentials: Credential[];
-  /** Failed logins of spaces since the last that succeeded, by external id. */
+  /** Failed logins of each space since its last success, by external id. */
   readonly failures: Map<string, number>;
 }
 
@@ -116,7 +116,7 @@ export interface Caller {
   /** The end-user that a delegated token is confined to. */
   readonly pinned: User | null;
   readonly space: Space | null;
-  /** What every request of this caller is answered with, whatever it asks for. */
+  /** The status that every request of this caller gets, whatever it asks for. */
   readonly refusal: 401 | 403 | null;
 }
 
@@ -189,13 +189,13 @@ export function isLive(credential: Credential): boolean {
   }
 }
 
-/** What a key has minted ends with the key; a session that has ended leaves what it minted. */
+/** Tokens end with the key that minted them, but outlive the session that minted them. */
 const keyStands = (credential: Credential): boolean => credential.kind === 'session' || isLive(credential);
 
 export const defaultPlanOf = ({ plans }: Project): Plan | null =>
   plans.find((plan) => plan.isDefault) ?? null;
 
-/** A user that names no plan is under the default one. */
+/** A user without a plan is under the default plan. */
 export const planInForce = (project: Project, user: User): Plan | null => user.plan ?? defaultPlanOf(project);
 
 export const filesOf = ({ files }: Project, user: User): StoredFile[] =>
@@ -207,7 +207,7 @@ export const usedBy = (files: readonly StoredFile[]): number =>
 export const allows = ({ allowedMimes }: Plan, type: string): boolean =>
   allowedMimes.length === 0 || allowedMimes.some((one) => one === type || one === `${type.split('/')[0]}/*`);
 
-/** Status, and code where several share it, of an upload that got past the guards. */
+/** The result of an upload that passed the guards: its status, or its code if several share the status. */
 export function outcomeOfUpload(
   project: Project,
   user: User,
@@ -222,7 +222,7 @@ export function outcomeOfUpload(
   if (space && !space.active) return 403;
   if (plan && !allows(plan, type)) return 'MIME_NOT_ALLOWED';
   if (plan && size > plan.maxFileSize) return 'FILE_TOO_LARGE';
-  // No room is left to a user over its quota, and nothing fits into that but nothing.
+  // A user over quota has no room, not even for an empty file.
   if (size > Math.max(0, room)) return 'STORAGE_LIMIT_EXCEEDED';
   if (room < size) return 'STORAGE_LIMIT_EXCEEDED';
   if (space && space.limit !== null) {

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 const inServer = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 /**
- * Where a statement names a tenant's table without its project, each with the reason why it may: the declaration,
- * and the tables, once for every such mention. Whoever adds one makes a visible diff.
+ * Statements that name a table of tenants without a project: the declaration, its tables (once per mention) and the
+ * reason. A new exception is a visible diff.
  */
 const exceptions: Readonly<Record<string, string>> = {
   'app.objects.ts warnOfMissingObjects: files': 'asks at the start whether there is any file at all',
@@ -33,7 +33,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'stats.sql.ts sumOfInstallation: daily_stats': 'the sum over every project, for the admin',
 };
 
-/** Those whose every row belongs to a project. */
+/** The tables whose every row belongs to a project. */
 async function tenantTables(): Promise<string[]> {
   const schema = await readFile(inServer('db/schema.sql'), 'utf8');
   const tables = [...schema.matchAll(/^create table (\w+) \(\n(.*?)\n\);/gms)];
@@ -45,7 +45,7 @@ async function tenantTables(): Promise<string[]> {
 /** Calls of the functions in objects.sql.ts that compare the whole primary key, which begins with the project. */
 const fragmentsThatBind = /\$\{(?:isObject|isOneOf)\((?:[^{}]|\{[^{}]*\})*\)\}/g;
 
-/** The declarations that hold SQL, without comments and quoted text, whose brackets and words would mislead. */
+/** The declarations with SQL, without comments and quoted text, whose brackets and words would mislead. */
 async function statements(): Promise<{ place: string; text: string }[]> {
   const names = (await readdir(inServer('src'), { recursive: true })).filter(
     (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
@@ -67,7 +67,7 @@ async function statements(): Promise<{ place: string; text: string }[]> {
   return found;
 }
 
-/** With the conditions that a declaration has put into a constant of its own. */
+/** Inserts the SQL fragments that the declaration keeps in constants. */
 function filledIn(declaration: string): string {
   const fragments = [...declaration.matchAll(/\bconst (\w+) = sql`([^`]*)`;/g)];
   return fragments.reduce(
@@ -77,8 +77,8 @@ function filledIn(declaration: string): string {
 }
 
 /**
- * The rest of the select, update or delete that a mention stands in: up to the end of its bracket, of its template
- * or to a union, without what stands in brackets of its own. What is said in there is said of other rows.
+ * The rest of the select, update or delete around a mention: up to the end of its bracket, its template or a union.
+ * Skips nested brackets, because their conditions apply to other rows.
  */
 function restOf(text: string): string {
   let depth = 0;
@@ -95,9 +95,9 @@ function restOf(text: string): string {
 const noAlias = 'where|set|on|using|join|left|cross|order|group|limit|for|union|returning|select|values';
 
 /**
- * Whether what follows the mention of a table binds its rows to a project. A row that is inserted has the column; of
- * any other the column is compared, by the table's alias where it has one. Only on the left of the comparison: in
- * `f.project_id = j.project_id` it is f that is bound, and j has to be bound somewhere else.
+ * Whether the SQL after the mention of a table binds its rows to a project. An insert must list the column; any other
+ * statement must compare it, with the table's alias if there is one. Only the left side counts: `f.project_id =
+ * j.project_id` binds f, and j has to be bound elsewhere.
  */
 function namesProject(verb: string, table: string, after: string): boolean {
   if (verb === 'into') return /^(?: as \w+)?\s*\([^)]*\bproject_id\b/.test(after);
@@ -106,7 +106,7 @@ function namesProject(verb: string, table: string, after: string): boolean {
   return new RegExp(`\\b(?:where|and|on)\\s+${column} = `).test(restOf(after));
 }
 
-test('every mention of a table of tenants is bound to a project, but for the exceptions listed here', async () => {
+test('every mention of a table of tenants is bound to a project, except for the exceptions listed here', async () => {
   const tables = await tenantTables();
   expect(tables).toContain('stat_deltas');
   expect(tables.length).toBeGreaterThanOrEqual(10);
