@@ -17,7 +17,7 @@ export function createOutbox(folder: string, from: string, log: Logger): Mailer 
       });
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, `${mail.writtenAt.replaceAll(':', '-')}-${mail.id}.eml`);
-      // Written elsewhere and renamed, so that a watcher of the folder sees complete mails only.
+      // Written under another name and renamed, so that a watcher of the folder sees complete mails only.
       const draft = `${file}.part`;
       await writeFile(draft, message as Buffer, { mode: 0o600 });
       await rename(draft, file);
