@@ -54,7 +54,7 @@ create table integrations (
 );
 create index integrations_newest on integrations (project_id, created_at desc, id desc);
 
--- Project keys and integration keys: one look-up by hash tells them apart.
+-- Project keys and integration keys: one lookup by hash finds either.
 create table api_keys (
   id uuid primary key default gen_random_uuid(),
   project_id uuid not null references projects on delete cascade,
@@ -127,7 +127,7 @@ create table spaces (
   file_count bigint not null default 0 check (file_count >= 0),
   active boolean not null default true,
   password_hash text,
-  -- The one live session: a token with another id is dead.
+  -- The only valid session: tokens with another id are refused.
   session_jti uuid,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
@@ -191,13 +191,13 @@ create table two_factors (
   -- The key that the secret is sealed with: keys are replaced, secrets stay.
   key_id text not null,
   sealed_secret bytea not null,
-  -- Null: enrolled, and of no effect yet.
+  -- Null: enrolled, but not active yet.
   activated_at timestamptz(3),
   created_at timestamptz(3) not null default now()
 );
 create index two_factors_of_key on two_factors (key_id);
 
--- A code logs in once: the key of this table decides who of several was first.
+-- Each code works once: of concurrent logins with the same code, the first to insert this row wins.
 create table used_totp_steps (
   account_id uuid not null references two_factors on delete cascade,
   step bigint not null,
@@ -205,14 +205,14 @@ create table used_totp_steps (
 );
 create index used_totp_steps_age on used_totp_steps (step);
 
--- A code that has been used is deleted.
+-- Used codes are deleted.
 create table recovery_codes (
   account_id uuid not null references two_factors on delete cascade,
   code_hash bytea not null,
   primary key (account_id, code_hash)
 );
 
--- The password was right, the second factor is awaited. A challenge lives as long as its row.
+-- Logins with the right password that wait for the second factor. A challenge is valid while its row exists.
 create table login_challenges (
   jti uuid primary key,
   account_id uuid not null references accounts on delete cascade,
@@ -295,7 +295,7 @@ create table objects (
   held_until timestamptz(3),
   -- Until then a request that an earlier holder has sent may still reach the store.
   late_until timestamptz(3),
-  -- Failed deletions.
+  -- How often its deletion was tried.
   attempts integer not null default 0,
   primary key (project_id, file_id, id, zone),
   constraint objects_held_unless_stored check (
@@ -364,20 +364,20 @@ create table daily_stats (
 create index daily_stats_of_projects on daily_stats (day) where subject_id = project_id;
 create index daily_stats_to_purge on daily_stats (day) where subject_id <> project_id;
 
--- Batches of counts that are in daily_stats already: applying one again changes nothing.
+-- Batches that were added to daily_stats: applying one again changes nothing.
 create table folded_batches (
   id text primary key,
   folded_at timestamptz(3) not null default now()
 );
 create index folded_batches_age on folded_batches (folded_at);
 
--- Tells installations apart that share a Redis.
+-- Keeps the keys of installations that share a Redis apart.
 insert into settings (key, value) values ('installation', to_jsonb(gen_random_uuid()));
 
 -- How much a project has, by dimension: 'users', and files by 'visibility', 'mime_type' and 'classifier' ('' for
--- none), and image 'jobs' by status. What is true at a commit is stat_totals plus stat_deltas, read in one
--- statement. Writers only append deltas, so that no two of them ever wait for the same row; whoever folds
--- moves deltas into the totals. Without foreign keys: what a deleted project had is taken off like all else.
+-- none), and image 'jobs' by status. The exact value is stat_totals plus stat_deltas, read in one statement. Writers only
+-- append deltas and so never wait for each other; a background task folds deltas into the totals. No foreign keys: deleting a
+-- project appends negative deltas like any other deletion.
 create table stat_totals (
   project_id uuid not null,
   dimension text not null,

@@ -55,12 +55,13 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     zone: string,
     state: string,
     seconds: number,
-    more = '',
+    { isHeld = false, lateSeconds = null }: { isHeld?: boolean; lateSeconds?: number | null } = {},
   ) =>
-    sql(`insert into objects (project_id, file_id, id, zone, state, held_until)
-      values ('${projectId}', '${fileId}', '${fileId}', '${zone}', '${state}', now() + interval '${seconds} seconds')
-      on conflict (project_id, file_id, id, zone) do update
-        set state = excluded.state, held_until = excluded.held_until${more}`);
+    sql(`insert into objects (project_id, file_id, id, zone, state, held_until, holder, late_until)
+      values ('${projectId}', '${fileId}', '${fileId}', '${zone}', '${state}', now() + interval '${seconds} seconds',
+        ${isHeld ? `'${randomUUID()}'` : 'null'}, now() + make_interval(secs => ${lateSeconds}))
+      on conflict (project_id, file_id, id, zone) do update set state = excluded.state,
+        held_until = excluded.held_until, holder = excluded.holder, late_until = excluded.late_until`);
   /** The object of an upload that never committed. */
   const orphan = async (
     projectId: string,
@@ -99,7 +100,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
 
   test('files.move: a late write to the public zone does not expose a private file again', async () => {
     const { id, key, path, fileId, storageKey } = await publicFile();
-    await record(id, fileId, 'public', 'rewriting', 3_600, `, holder = '${randomUUID()}'`);
+    await record(id, fileId, 'public', 'rewriting', 3_600, { isHeld: true });
     await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
     const lingering = () =>
       sql(`select from objects where file_id = '${fileId}' and state = 'deleting' and holder is null
@@ -139,8 +140,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   test('files.move: a zone that the reaper could not clear is reused once no late request can arrive', async () => {
     const { id, key, path, fileId, storageKey } = await publicFile();
     const lateFor = (seconds: number) =>
-      record(id, fileId, 'private', 'deleting', 480, `, late_until = now() + interval '${seconds} seconds'`);
-    await lateFor(20);
+      record(id, fileId, 'private', 'deleting', 480, { lateSeconds: seconds });
     await lateFor(20);
     await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
     await mover.run(service.pakhus.deps, never);
@@ -153,12 +153,11 @@ function suite(store: Parameters<typeof startOn>[0]): void {
 
   test('files.move: a file leaves the public zone despite an abandoned copy, but waits for a copy in progress', async () => {
     const { id, key, path, fileId, storageKey } = await publicFile();
-    const copy = (holder: string) => record(id, fileId, 'private', 'moving', 3_600, `, holder = ${holder}`);
-    await copy('null');
-    await copy(`'${randomUUID()}'`);
+    const copy = (isHeld: boolean) => record(id, fileId, 'private', 'moving', 3_600, { isHeld });
+    await copy(true);
     await service.api.put(`${path}/files/${fileId}`, key, { visibility: 'private' });
     expect(await objectsOf(service, id), 'another mover may be at it').toEqual([`public/${storageKey}`]);
-    await copy('null');
+    await copy(false);
     await mover.run(service.pakhus.deps, never);
     expect(await objectsOf(service, id)).toEqual([`private/${storageKey}`]);
     await expectBalanced(service, id);
@@ -167,7 +166,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   test('files.reap: an object whose rewrite died with its process goes back to its file', async () => {
     const { id, key, path } = await tenantWithUser();
     const { id: fileId } = (await upload(service.api, key, path, 'bytes')).body.file;
-    await record(id, fileId, 'private', 'rewriting', 0, `, holder = '${randomUUID()}'`);
+    await record(id, fileId, 'private', 'rewriting', 0, { isHeld: true });
     await reapNow();
     const read = (await service.api.get(`${path}/files/${fileId}`, key)).body.file;
     expect(await (await fetch(read.url)).text()).toBe('bytes');
@@ -177,7 +176,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
   test('files.delete: an object that a worker is rewriting is deleted with its file, and again after the last write', async () => {
     const { id, key, path } = await tenantWithUser();
     const { id: fileId, storageKey } = (await upload(service.api, key, path, 'bytes')).body.file;
-    await record(id, fileId, 'private', 'rewriting', 600, `, holder = '${randomUUID()}'`);
+    await record(id, fileId, 'private', 'rewriting', 600, { isHeld: true });
     expect((await service.api.delete(`${path}/files/${fileId}`, key)).status).toBe(204);
     expect(await objectsOf(service, id)).toEqual([]);
     await objects().put('private', storageKey, Buffer.from('late'), meta);

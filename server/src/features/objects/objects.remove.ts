@@ -3,6 +3,7 @@ import type { Deps } from '../../contract/deps.ts';
 import type { HeldObject, ObjectRef } from '../../contract/object-ref.ts';
 import { whileRenewed } from '../../kernel/async/lease.ts';
 import { withTimeout } from '../../kernel/async/time-limit.ts';
+import type { Sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 import { toStorageKey } from './objects.key.ts';
 import {
@@ -24,21 +25,13 @@ export const waitForRemoval = (removal: Promise<unknown>): Promise<void> =>
 
 /** Deletes the object of a file that has just been deleted. */
 export async function removeDropped(deps: Deps, object: ObjectRef): Promise<void> {
-  const remove = async () => {
-    await deps.objects.delete(object.zone, toStorageKey(object));
-    await deps.db.query(forgetDropped(object));
-  };
-  await waitForRemoval(remove().catch(leaveToReaper(deps, object)));
+  const removal = deleteThen(deps, object, forgetDropped(object));
+  await waitForRemoval(removal.catch(leaveToReaper(deps, object)));
 }
 
 /** Deletes what a refused upload has stored. */
-export async function removeRefused(deps: Deps, object: HeldObject): Promise<void> {
-  const remove = async () => {
-    await deps.objects.delete(object.zone, toStorageKey(object));
-    await deps.db.query(forgetRefused(object));
-  };
-  await remove().catch(leaveToReaper(deps, object));
-}
+export const removeRefused = (deps: Deps, object: HeldObject): Promise<void> =>
+  deleteThen(deps, object, forgetRefused(object)).catch(leaveToReaper(deps, object));
 
 /** Deletes what a mover or an image worker has written for a file that has gone or is in the other zone by now. */
 export async function removeAbandoned(deps: Deps, object: HeldObject): Promise<void> {
@@ -52,16 +45,19 @@ export const removeLeftBehind = (deps: Deps, moved: HeldObject): Promise<void> =
 
 /** Deletes an object in the state `deleting`, and keeps its hold meanwhile. */
 async function removeHeld(deps: Deps, object: HeldObject): Promise<void> {
-  const remove = async () => {
-    await deps.objects.delete(object.zone, toStorageKey(object));
-    await deps.db.query(forgetDeleted([object], object.holder));
-  };
+  const remove = () => deleteThen(deps, object, forgetDeleted([object], object.holder));
   try {
     await whileRenewed(holdSeconds, () => deps.db.query(renewHold(object, holdSeconds)), remove);
   } catch (error) {
     leaveToReaper(deps, object)(error);
     await deps.db.query(retryDeletion([object], object.holder)).catch(() => undefined);
   }
+}
+
+/** The row goes only after the store has confirmed the deletion. */
+async function deleteThen({ objects, db }: Deps, object: ObjectRef, forget: Sql): Promise<void> {
+  await objects.delete(object.zone, toStorageKey(object));
+  await db.query(forget);
 }
 
 const leaveToReaper = (deps: Deps, object: ObjectRef) => (error: unknown) =>
