@@ -8,8 +8,8 @@ export const JobView = Named('Job', {
   job_id: Uuid,
   file_id: Uuid,
   status: Choice(['pending', 'processing', 'done', 'failed'], { 'x-name': 'JobStatus' }),
-  original_size: Type.Optional(Type.Integer({ description: 'When done.', examples: [2_400_000] })),
-  compressed_size: Type.Optional(Type.Integer({ description: 'When done.', examples: [300_000] })),
+  original_size: Type.Optional(Type.Integer({ description: 'Present when done.', examples: [2_400_000] })),
+  compressed_size: Type.Optional(Type.Integer({ description: 'Present when done.', examples: [300_000] })),
   compression_ratio: Type.Optional(
     Type.Number({ description: 'Original size divided by compressed size.', examples: [8] }),
   ),
@@ -17,7 +17,7 @@ export const JobView = Named('Job', {
   width: Type.Optional(Type.Integer({ examples: [800] })),
   height: Type.Optional(Type.Integer({ examples: [600] })),
   error: Type.Optional(
-    Type.String({ description: 'When failed.', examples: ['The image cannot be decoded'] }),
+    Type.String({ description: 'Present when failed.', examples: ['The image cannot be decoded'] }),
   ),
 });
 

@@ -61,7 +61,7 @@ const FileQuery = Type.Object({
     Type.Array(Type.String({ maxLength: 2200 }), {
       maxItems: 32,
       description:
-        'All of them must match; repeated, comma-separated, or a JSON array, which a tag with a comma in it needs.',
+        'All must match. Repeat the parameter, separate tags by commas, or send a JSON array, which tags with a comma need.',
       examples: [['paid']],
     }),
   ),
@@ -70,7 +70,7 @@ const FileQuery = Type.Object({
     Type.String({
       maxLength: 255,
       pattern: '^[A-Za-z0-9_!#$&^.+-]+/(\\*|[A-Za-z0-9_!#$&^.+-]+)(;[!-~]*)?$',
-      description: 'A type, or type/* for a family.',
+      description: 'A type such as image/png, or a family such as image/*.',
       examples: ['image/*'],
     }),
   ),
@@ -89,7 +89,7 @@ export const fileRoutes = [
       method: 'POST',
       path: '/project/users/:user/files',
       summary: 'Upload a file',
-      description: `A space token stores into its own space.\n\n${formRules}`,
+      description: `A space token uploads to its own space.\n\n${formRules}`,
       access: writing,
       rateLimit: 'integration',
       audit: 'file.upload',
@@ -137,7 +137,7 @@ export const fileRoutes = [
       method: 'GET',
       path: '/project/users/:user/files/folders',
       summary: 'List one level of the folder tree',
-      description: `Folders first, by name; then the files right in the folder, newest first. A page holds at most \`limit\` of both together. ${shortPages}`,
+      description: `Folders first, by name, then the files directly in this folder, newest first. A page holds at most \`limit\` folders and files together. ${shortPages}`,
       access: reading,
       rateLimit: 'integration',
       audit: null,
@@ -191,8 +191,7 @@ export const fileRoutes = [
       method: 'PUT',
       path: '/project/users/:user/files/:fileId',
       summary: 'Change the metadata of a file',
-      description:
-        'Only the fields that are given change; null clears folder, tags, classifier and metadata.',
+      description: 'Changes the given fields only. null clears folder, tags, classifier and metadata.',
       access: writing,
       rateLimit: 'integration',
       audit: 'file.update',
@@ -226,9 +225,9 @@ export const fileRoutes = [
       id: 'files.download',
       method: 'GET',
       path: '/objects/:projectId/:fileId',
-      summary: 'Download by a signed URL',
+      summary: 'Download with a signed URL',
       description:
-        "Where objects are kept on this service's own disk, the `url` of a file leads here: take it as it is. HEAD works as well. It is 404 from the moment the file, its user or its project is deleted.",
+        "If objects are stored on the service's own disk, the `url` of a file points here. Use it as it is; HEAD works too. Once the file, its user or its project is deleted, the response is 404.",
       access: { public: true, why: 'the signature in the URL is the credential' },
       rateLimit: null,
       audit: null,
@@ -237,12 +236,12 @@ export const fileRoutes = [
       returns: { status: 200, contentType: '*/*', headers: Type.Object(deliveryHeaders) },
       also: {
         206: {
-          description: 'The part that `Range` asks for',
+          description: 'The requested range',
           contentType: '*/*',
           headers: Type.Object({ ...deliveryHeaders, ...rangeHeaders('bytes 0-1023/4096') }),
         },
         304: {
-          description: 'Unchanged since the copy that `If-None-Match` names',
+          description: 'Not modified: the copy named by `If-None-Match` is current',
           headers: Type.Object(deliveryHeaders),
         },
       },

@@ -1,6 +1,5 @@
 // Reads, lists, changes and deletes stored files.
 
-import { setTimeout as delay } from 'node:timers/promises';
 import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
@@ -242,10 +241,10 @@ async function deleteConfirmed(deps: Deps, statement: Sql, find: Sql): Promise<D
       if (deleted) return deleted;
       return (await deps.db.read(find)).length > 0 ? { zone: null } : null;
     });
-    const late = delay(settleMsMax, 'late' as const, { ref: false });
-    const settled = await Promise.race([again.catch(() => 'late' as const), late]);
-    if (settled === 'late') throw outcomeUnknown(error);
-    return settled;
+    const late = () => {
+      throw outcomeUnknown(error);
+    };
+    return withTimeout(settleMsMax, again.catch(late), late);
   }
 }
 

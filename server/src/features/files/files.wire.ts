@@ -23,7 +23,7 @@ export const Folder = Type.String({
   maxLength: 1024,
   'x-shown': { maxLength: 512, pattern: folderPattern },
   description:
-    'Like a/b/c; the root is the empty string. Slashes at either end are dropped. No part may be empty, `.` or `..`, and none has control characters.',
+    'A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters.',
   examples: ['invoices/2026'],
 });
 export const FolderKept = Type.String({ maxLength: 512, examples: ['invoices/2026'] });
@@ -31,7 +31,7 @@ export const Tag = Type.String({ minLength: 1, maxLength: 64, pattern: '\\S', ex
 export const Tags = Type.Array(Tag, {
   maxItems: 32,
   description:
-    'Blanks around a tag are dropped, and so are repeats. A tag with a comma is filtered for by a JSON array.',
+    'Tags are trimmed, and duplicates are removed. To filter by a tag that contains a comma, send a JSON array.',
   examples: [['paid', 'q1']],
 });
 export const Classifier = Type.String({ minLength: 1, maxLength: 255, examples: ['invoice'] });
@@ -40,7 +40,7 @@ const FreeJson = Type.Object(
   {
     additionalProperties: true,
     description:
-      'Any JSON object of at most 16 KiB, numbers written without exponent, and of at most 32 levels. No name in it may be `__proto__`. Numbers are read as JavaScript reads them: whole ones keep all their digits up to 9007199254740991, longer ones are better sent as text.',
+      'Any JSON object of at most 16 KiB (numbers counted without exponents) and 32 levels. The name `__proto__` is not allowed. Numbers are doubles, as in JavaScript: send integers above 9007199254740991 as strings.',
     examples: [{ order: 42 }],
   },
 );
@@ -49,13 +49,13 @@ export const digestPattern = '^[0-9a-fA-F]{64}$';
 
 export const Sha256 = Type.String({
   pattern: digestPattern,
-  description: 'Of the file, in hex; an upload that does not fit is refused.',
+  description: 'SHA-256 of the file, in hex. If it does not match, the upload is refused.',
   examples: ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
 });
 export const SpaceFilter = Type.String({
   pattern: '^(none|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$',
   description:
-    "A space, or `none` for the files at the user's own level. A space token sees its own space, whatever it asks for.",
+    'The id of a space, or `none` for files outside of spaces. A space token always sees its own space only.',
   examples: ['none', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'],
 });
 
@@ -72,7 +72,7 @@ export const FilePart = Type.String({ format: 'binary', examples: ['(bytes)'] })
 export const MetaPart = Type.Optional(
   Type.String({
     description:
-      'The fields below as one JSON object. A field that is also sent by itself counts instead of the one in here.',
+      'The fields below as one JSON object. A field that is also sent separately overrides the one in here.',
     examples: ['{"folder":"invoices/2026"}'],
   }),
 );
@@ -88,7 +88,7 @@ export const UploadHeaders = Type.Object({
   'Content-Digest': Type.Optional(
     Type.String({
       description:
-        'The SHA-256 of the file, or of the whole body, in base64 (RFC 9530). What does not fit is refused with 422; other algorithms are ignored.',
+        'SHA-256 of the file or of the whole body, in base64 (RFC 9530). A mismatch is refused with 422; other algorithms are ignored.',
       examples: ['sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'],
     }),
   ),
@@ -109,14 +109,14 @@ export const formFields = {
   space_id: Type.Optional(
     Type.String({
       pattern: '^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$',
-      description: "The space to store the file in; absent or empty for the user's own level.",
+      description: 'The space to store the file in. Absent or empty: outside of spaces.',
       examples: [''],
     }),
   ),
   sha256: Type.Optional(
     Type.String({
       pattern: '^([0-9a-fA-F]{64})?$',
-      description: 'Of the file, in hex, or empty; an upload that does not fit is refused.',
+      description: 'SHA-256 of the file, in hex, or empty. If it does not match, the upload is refused.',
       examples: [''],
     }),
   ),
@@ -130,12 +130,12 @@ const fileFields = {
   space_id: Nullable(Uuid),
   name: Type.String({ examples: ['invoice.pdf'] }),
   size: Bytes('Of the upload.'),
-  mimeType: Type.String({ description: 'Of the upload.', examples: ['application/pdf'] }),
+  mimeType: Type.String({ description: 'The type of the upload.', examples: ['application/pdf'] }),
   storageKey: Type.String({
     examples: ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff/7c9e6679-7425-40de-944b-e07fc1f90ae7'],
   }),
   sha256: Type.String({
-    description: 'Of the upload, in hex.',
+    description: 'SHA-256 of the upload, in hex.',
     examples: ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
   }),
   folder: FolderKept,
@@ -153,7 +153,7 @@ export const FileView = Named('StoredFile', fileFields);
 export const FileDetail = Named('FileDetail', {
   ...fileFields,
   url: Type.String({
-    description: 'Reads the file without any credential.',
+    description: 'Downloads the file without a credential.',
     examples: ['https://files.example.com/...'],
   }),
   url_expires_at: Nullable(Timestamp),
@@ -168,17 +168,17 @@ export interface FileUrl {
 export const SignedQuery = Type.Object({
   expires: Type.String({
     pattern: '^[1-9][0-9]{0,14}$',
-    description: 'When the URL ends, in unix seconds.',
+    description: 'When the URL expires, in Unix seconds.',
     examples: ['1769860800'],
   }),
-  type: Type.String({ description: 'The Content-Type to deliver.', examples: ['application/pdf'] }),
+  type: Type.String({ description: 'The Content-Type of the response.', examples: ['application/pdf'] }),
   disposition: Type.String({
-    description: 'The Content-Disposition to deliver.',
+    description: 'The Content-Disposition of the response.',
     examples: ['attachment; filename="invoice.pdf"'],
   }),
   signature: Type.String({
     pattern: '^[A-Za-z0-9_-]{43}$',
-    description: 'Of the path and of the other three.',
+    description: 'Signs the path and the other parameters.',
     examples: ['mZ3nq0V5m9vXb1o7tQ2c8yFJ4sKdLwPzRaUeHgTiNxE'],
   }),
 });
@@ -186,22 +186,22 @@ export const SignedQuery = Type.Object({
 export const DownloadHeaders = Type.Object({
   Range: Type.Optional(
     Type.String({
-      description: 'One range of bytes; several at once, or what is not understood, get the whole file.',
+      description: 'One byte range. Several ranges, or an invalid one, get the whole file.',
       examples: ['bytes=0-1023'],
     }),
   ),
   'If-Match': Type.Optional(
     Type.String({
-      description: 'ETags of which the file must have one, or `*`; another file is 412.',
+      description: 'The ETags that the file may have, or `*`; otherwise 412.',
       examples: ['"3xk9-sg-1qfl6ezvgw"'],
     }),
   ),
   'If-None-Match': Type.Optional(
-    Type.String({ description: 'ETags of copies at hand, or `*`.', examples: ['"3xk9-sg-1qfl6ezvgw"'] }),
+    Type.String({ description: 'ETags of cached copies, or `*`.', examples: ['"3xk9-sg-1qfl6ezvgw"'] }),
   ),
   'If-Range': Type.Optional(
     Type.String({
-      description: 'The ETag for which `Range` holds; of any other file all is sent.',
+      description: 'The ETag that `Range` applies to. If the file has another one, the whole file is sent.',
       examples: ['"3xk9-sg-1qfl6ezvgw"'],
     }),
   ),

@@ -61,11 +61,10 @@ async function withRetry<Answer>(
 }
 
 async function probe(ask: () => Promise<boolean>): Promise<HealthStatus> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, false);
-  });
-  const isUp = await Promise.race([ask().catch(() => false), timeout]);
-  clearTimeout(timer);
+  const isUp = await withTimeout(
+    timeoutMs,
+    ask().catch(() => false),
+    () => false,
+  );
   return isUp ? 'ok' : 'unavailable';
 }

@@ -36,7 +36,7 @@ const imageFields = {
     Type.Integer({
       minimum: 1,
       maximum: 100,
-      description: 'Of no effect on png, which loses nothing.',
+      description: 'No effect on png, which is lossless.',
       examples: [80],
     }),
   ),
@@ -63,9 +63,9 @@ export const imageRoutes = [
       method: 'POST',
       path: '/project/users/:user/images',
       summary: 'Upload an image and have it compressed',
-      description: `The original is stored and usable at once; a worker replaces it. Without a preset the result is webp at quality 80. Format, quality, width and height override the preset. Images are fitted inside, never enlarged.
+      description: `The original is stored and usable at once; a worker replaces it. Without a preset the result is webp at quality 80. Format, quality, width and height override the preset. Images are scaled down to fit, never enlarged.
 
-Images are read as jpeg, png, webp, gif and avif, of at most 50 million pixels unless the operator has set another number, and 65,535 a side; one that stays larger than its new format can hold (16,383 a side for webp, 16,384 for avif, 65,500 for jpeg) is refused. Every other \`image/*\`, such as svg, tiff or heic, is accepted and stored as it is: its job fails, and says why, while the file stays.
+Supported are jpeg, png, webp, gif and avif of at most 50 million pixels (the operator may set another limit) and 65,535 pixels a side. The job fails if the result is larger than its format allows (16,383 pixels a side for webp, 16,384 for avif, 65,500 for jpeg). Other \`image/*\` types, such as svg, tiff or heic, are stored as they are; their job fails with the reason, and the file stays.
 
 ${formRules}`,
       access: { actors: callers, scope: 'files:write' },
@@ -91,7 +91,7 @@ ${formRules}`,
       id: 'images.job',
       method: 'GET',
       path: '/project/jobs/:jobId',
-      summary: 'How far the compression of an image is',
+      summary: 'Get the status of an image job',
       access: { actors: callers, scope: 'files:read' },
       rateLimit: 'integration',
       audit: null,
