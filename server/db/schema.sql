@@ -128,7 +128,8 @@ create table files (
   zone text not null default 'private'::text,
   sha256 bytea not null,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  view text storage external
 );
 alter table files add constraint files_pkey PRIMARY KEY (project_id, id);
 alter table files add constraint files_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
@@ -151,6 +152,7 @@ CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <>
 CREATE TRIGGER files_added AFTER INSERT ON public.files FOR EACH ROW EXECUTE FUNCTION note_file();
 CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file();
 CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files_gone();
+CREATE TRIGGER files_viewed BEFORE INSERT OR UPDATE ON public.files FOR EACH ROW EXECUTE FUNCTION write_file_view();
 
 create table folded_batches (
   id text not null,
@@ -709,3 +711,21 @@ AS $function$
   select case when bytes < 16 then bytes::integer
     else floor(16 * ln(bytes::float8) / ln(2::float8))::integer - 48 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.write_file_view()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.view := '{"id":"' || new.id || '","user_id":"' || new.user_id
+    || '","space_id":' || coalesce('"' || new.space_id || '"', 'null')
+    || ',"name":' || to_json(new.name) || ',"size":' || new.size
+    || ',"mimeType":' || to_json(new.mime_type) || ',"storageKey":' || to_json(new.storage_key)
+    || ',"sha256":"' || encode(new.sha256, 'hex') || '","folder":' || to_json(new.folder)
+    || ',"tags":' || to_json(new.tags) || ',"classifier":' || coalesce(to_json(new.classifier)::text, 'null')
+    || ',"metadata":' || new.metadata::text || ',"visibility":"' || new.visibility
+    || '","created_at":"' || left(replace((new.created_at at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23)
+    || 'Z","updated_at":"' || left(replace((new.updated_at at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23)
+    || 'Z","compression":';
+  return new;
+end $function$;

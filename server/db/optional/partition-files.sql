@@ -33,7 +33,7 @@ alter table compression_jobs add constraint compression_jobs_project_id_file_id_
   foreign key (project_id, file_id) references files (project_id, id) on delete cascade;
 
 -- The triggers of files come with their functions, which the next start applies again.
-delete from applied_functions where name in ('note_file.sql', 'note_files_gone.sql');
+delete from applied_functions where name in ('note_file.sql', 'note_files_gone.sql', 'write_file_view.sql');
 
 commit;
 analyze files;

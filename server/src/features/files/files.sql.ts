@@ -25,13 +25,6 @@ const compression = sql`${selectFromJob(sql`
 const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier, metadata,
   visibility, zone, encode(sha256, 'hex') as sha256, created_at, updated_at, ${compression}`;
 
-/**
- * Always three digits of milliseconds: the added 100 microseconds keep PostgreSQL from dropping trailing zeros, and
- * `left` cuts them off again. to_char makes a list 5 % slower.
- */
-const isoTime = (column: Sql): Sql =>
-  sql`left(replace((${column} at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23) || 'Z'`;
-
 /** Must match `viewJob`. */
 const jobJson = sql`
   json_strip_nulls(json_build_object('job_id', j.id, 'file_id', j.file_id, 'status', j.status,
@@ -42,25 +35,25 @@ const jobJson = sql`
     'format', case j.status when 'done' then j.format end, 'width', case j.status when 'done' then j.width end,
     'height', case j.status when 'done' then j.height end, 'error', case j.status when 'failed' then j.error end))::text`;
 
-/**
- * Must match `viewFile`. The database builds the JSON of files that are only read. Built by hand because row_to_json looks
- * up every column's type for every row, and with `||` because concat() copies every piece first.
- */
-const viewJson = sql`('{"id":"' || id || '","user_id":"' || user_id
-  || '","space_id":' || coalesce('"' || space_id || '"', 'null') || ',"name":' || to_json(name) || ',"size":' || size
-  || ',"mimeType":' || to_json(mime_type) || ',"storageKey":' || to_json(storage_key)
-  || ',"sha256":"' || encode(sha256, 'hex') || '","folder":' || to_json(folder) || ',"tags":' || to_json(tags)
-  || ',"classifier":' || coalesce(to_json(classifier)::text, 'null') || ',"metadata":' || metadata::text
-  || ',"visibility":"' || visibility || '","compression":' || coalesce(${selectFromJob(jobJson)}, 'null')
-  || ',"created_at":"' || ${isoTime(sql`created_at`)} || '","updated_at":"' || ${isoTime(sql`updated_at`)} || '"}')`;
+/** A file as the API shows it. The row has all of it but the compression job: see db/functions/write_file_view.sql. */
+const viewJson = sql`view || coalesce(${selectFromJob(jobJson)}, 'null') || '}'`;
 
-/** A page of a list, and the position of its last file. */
-export interface FilePage {
-  /** A JSON array. */
-  readonly files: string;
+/** Between files in `PageRow.files`. JSON has no line breaks except between values. */
+export const fileSeparator = ',\n';
+const separator = sql`E',\\n'`;
+
+export interface PageRow {
+  /** The JSON of the files, separated; null if there are none. */
+  readonly files: string | null;
+  /** At most one more than the page holds. */
+  readonly found: number;
+  /** Some are too large for this statement and missing in `files`. */
+  readonly has_large: boolean;
+}
+
+export interface LargePageRow {
+  readonly files: string | null;
   readonly more: boolean;
-  readonly last_created_at: string | null;
-  readonly last_id: string | null;
 }
 
 export const filesOfUser = (projectId: string, userId: string): Sql => sql`
@@ -207,9 +200,8 @@ export const findExisting = (projectId: string, fileId: string): Sql => sql`
   select from files where id = ${fileId} and project_id = ${projectId}`;
 
 /**
- * Returns the page as one row: receiving a hundred rows costs more than finding them. A page of large files ends early,
- * and only the files it shows are turned into JSON, because all lists share the connections. The aggregates need no
- * `order by`: they see the rows in the order of the inner query.
+ * Returns the page as one row: receiving a hundred rows costs more than finding them. One file more than the page holds
+ * shows whether another page follows. The aggregates need no `order by`: they see the rows in the order of the inner query.
  */
 export const listFiles = (
   projectId: string,
@@ -218,16 +210,29 @@ export const listFiles = (
   after: Sql,
   page: PageRequest,
 ): Sql => sql`
-  select coalesce('[' || string_agg(${viewJson}, ',') filter (where shown) || ']', '[]') as files,
-    coalesce(bool_or(not shown), false) as more, min(created_at) filter (where shown) as last_created_at,
-    (array_agg(id) filter (where shown))[count(*) filter (where shown)] as last_id
+  select string_agg(${viewJson}, ${separator}) filter (where ${isSmall}) as files, count(*)::int as found,
+    coalesce(bool_or(not ${isSmall}), false) as has_large
+  from (${selectFiles(projectId, userId, filter, after, page)}) files`;
+
+/**
+ * For a page with large files. It ends early, and only the files it shows are read, because all lists share the
+ * connections. Limiting the bytes costs as much as finding the files: pages of small files cannot get that large.
+ */
+export const listLargeFiles = (
+  projectId: string,
+  userId: string,
+  filter: FileFilter,
+  after: Sql,
+  page: PageRequest,
+): Sql => sql`
+  select string_agg(${viewJson}, ${separator}) filter (where shown) as files, coalesce(bool_or(not shown), false) as more
   from (
     select *, row_number() over earlier <= ${page.limit}::int
-      and coalesce(sum(pg_column_size(metadata) + pg_column_size(tags)) over earlier, 0) < ${pageBytesMax} as shown
+      and coalesce(sum(octet_length(view)) over earlier, 0) < ${pageBytesMax} as shown
     from (${selectFiles(projectId, userId, filter, after, page)}) found
     window earlier as (rows between unbounded preceding and 1 preceding)) files`;
 
-/** For metadata and tags, as stored: the other fields are short. */
+const isSmall = sql`octet_length(view) <= 1024`;
 const pageBytesMax = constantSql(256 * 1024);
 
 const isNarrowed = ({ tags, classifier, mimeType, visibility }: FileFilter): boolean =>
@@ -236,6 +241,9 @@ const isNarrowed = ({ tags, classifier, mimeType, visibility }: FileFilter): boo
 /** Whether the list may scan many more files than it shows, because no index covers this filter. */
 export const isSearch = (filter: FileFilter): boolean =>
   isNarrowed(filter) || (filter.folder !== undefined && filter.space !== 'all');
+
+/** The columns that lists show, and those that they are ordered and checked by. */
+const listedColumns = sql`project_id, user_id, id, mime_type, created_at, view`;
 
 /**
  * Lists of a space or a folder are found without the full owner condition, which is checked on the result: all files
@@ -252,10 +260,11 @@ function selectFiles(
   const { space } = filter;
   const owned = sql`project_id = ${projectId} and user_id = ${userId}`;
   const found = sql`${buildConditions(filter)}${after}`;
-  if (isNarrowed(filter)) return newestFiltered(sql`select * from files where ${owned}${found}`, page);
+  if (isNarrowed(filter))
+    return newestFiltered(sql`select ${listedColumns} from files where ${owned}${found}`, page);
   if (space === 'all' && filter.folder === undefined)
-    return newestFirst(sql`select * from files where ${owned}${found}`, page);
-  const within = sql`select * from files where ${holderCondition(userId, space)}${found}`;
+    return newestFirst(sql`select ${listedColumns} from files where ${owned}${found}`, page);
+  const within = sql`select ${listedColumns} from files where ${holderCondition(userId, space)}${found}`;
   return sql`select * from (${newestFirst(within, page)}) found where ${owned}`;
 }
 
