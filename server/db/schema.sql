@@ -132,7 +132,6 @@ create table files (
   view text storage external
 );
 alter table files add constraint files_pkey PRIMARY KEY (project_id, id);
-alter table files add constraint files_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
 alter table files add constraint files_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES users(project_id, id) ON DELETE CASCADE;
 alter table files add constraint files_project_id_user_id_space_id_fkey FOREIGN KEY (project_id, user_id, space_id) REFERENCES spaces(project_id, user_id, id);
 alter table files add constraint files_size_check CHECK ((size >= 0));
@@ -149,8 +148,8 @@ CREATE INDEX files_of_tags ON public.files USING gin (tags) WHERE (tags <> '{}':
 CREATE INDEX files_public ON public.files USING btree (user_id, created_at, id) WHERE (visibility = 'public'::text);
 CREATE INDEX files_to_hide ON public.files USING btree (id) WHERE ((visibility = 'private'::text) AND (zone = 'public'::text));
 CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> zone);
-CREATE TRIGGER files_added AFTER INSERT ON public.files FOR EACH ROW EXECUTE FUNCTION note_file();
-CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file();
+CREATE TRIGGER files_added AFTER INSERT ON public.files REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files_added();
+CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file_changed();
 CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files_gone();
 CREATE TRIGGER files_viewed BEFORE INSERT OR UPDATE ON public.files FOR EACH ROW EXECUTE FUNCTION write_file_view();
 
@@ -455,19 +454,31 @@ CREATE OR REPLACE FUNCTION public.files_allowed(max_files bigint)
  IMMUTABLE PARALLEL SAFE
 AS $function$select coalesce(max_files, 10000000)$function$;
 
-CREATE OR REPLACE FUNCTION public.note_file()
+CREATE OR REPLACE FUNCTION public.note_file_changed()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  if tg_op = 'UPDATE' then
-    insert into stat_deltas values (old.project_id, 'visibility', old.visibility, -1, -old.size),
-      (old.project_id, 'mime_type', old.mime_type, -1, -old.size),
-      (old.project_id, 'classifier', coalesce(old.classifier, ''), -1, -old.size);
-  end if;
-  insert into stat_deltas values (new.project_id, 'visibility', new.visibility, 1, new.size),
+  insert into stat_deltas values (old.project_id, 'visibility', old.visibility, -1, -old.size),
+    (old.project_id, 'mime_type', old.mime_type, -1, -old.size),
+    (old.project_id, 'classifier', coalesce(old.classifier, ''), -1, -old.size),
+    (new.project_id, 'visibility', new.visibility, 1, new.size),
     (new.project_id, 'mime_type', new.mime_type, 1, new.size),
     (new.project_id, 'classifier', coalesce(new.classifier, ''), 1, new.size);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_files_added()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into stat_deltas
+    select project_id, 'visibility', visibility, count(*), sum(size) from added group by 1, 3
+    union all
+    select project_id, 'mime_type', mime_type, count(*), sum(size) from added group by 1, 3
+    union all
+    select project_id, 'classifier', coalesce(classifier, ''), count(*), sum(size) from added group by 1, 3;
   return null;
 end $function$;
 
@@ -523,25 +534,6 @@ begin
   return true;
 exception when others then
   raise warning 'audit row for % not recorded: %', action, sqlerrm;
-  return false;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.record_uploads(batch jsonb, stored new_file[])
- RETURNS boolean
- LANGUAGE plpgsql
- SET lock_timeout TO '250ms'
-AS $function$
-begin
-  insert into audit_logs
-    (project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent, action, resource_type, resource_id, user_id, metadata)
-  select f.project_id, e ->> 'actor_type', (e ->> 'actor_id')::uuid, e ->> 'actor_key_id', e ->> 'ip_address',
-    e ->> 'user_agent', e ->> 'action', 'file', f.id::text, f.user_id,
-    jsonb_build_object('new', jsonb_build_object('name', f.name, 'size', f.size, 'mimeType', f.mime_type,
-      'folder', f.folder, 'visibility', f.visibility, 'space_id', f.space_id))
-  from jsonb_array_elements(batch) e join unnest(stored) f on f.id = (e -> 'file' ->> 'id')::uuid;
-  return true;
-exception when others then
-  raise warning 'audit rows of % files not recorded: %', cardinality(stored), sqlerrm;
   return false;
 end $function$;
 
@@ -615,74 +607,80 @@ CREATE OR REPLACE FUNCTION public.store_files(batch jsonb, OUT number bigint, OU
  RETURNS SETOF record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET lock_timeout TO '250ms'
 AS $function$
 declare
   blank new_file;
-  asked new_file[];
-  free_projects uuid[];
-  free_users uuid[];
-  free_spaces uuid[];
-  free new_file[];
-  certain new_file[];
-  kept_ids uuid[];
   free_ids uuid[];
   stored_ids uuid[];
   entry record;
 begin
   blank.created_at := now();
   blank.updated_at := now();
-  asked := array(select jsonb_populate_record(blank, e -> 'file') from jsonb_array_elements(batch) e);
-  free_projects := array(select p.id from projects p
-    where p.id = any(array(select f.project_id from unnest(asked) f)) for key share skip locked);
-  free_users := array(select u.id from users u
-    where u.id = any(array(select f.user_id from unnest(asked) f)) for no key update skip locked);
-  free_spaces := array(select s.id from spaces s
-    where s.id = any(array(select f.space_id from unnest(asked) f)) for no key update skip locked);
-  free := array(select f from unnest(asked) f
-    where f.project_id = any(free_projects) and f.user_id = any(free_users)
-      and (f.space_id is null or f.space_id = any(free_spaces)));
-
-  certain := array(
-    with users_with_room as (
-      select u.id, u.project_id
-      from (select project_id, user_id, sum(size) as bytes, count(*) as files from unnest(free) group by 1, 2) wanted
-      join users u on u.id = wanted.user_id and u.project_id = wanted.project_id
-      left join plans p on p.id = coalesce(u.plan_id,
-        (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-      where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)
-        and u.file_count + wanted.files <= files_allowed(p.max_files)),
-    spaces_with_room as (
-      select s.id, s.user_id
-      from (select space_id, sum(size) as bytes from unnest(free) where space_id is not null group by 1) wanted
-      join spaces s on s.id = wanted.space_id
-      where s.active and (s.limit_bytes is null or s.used_bytes + wanted.bytes <= s.limit_bytes))
-    select f from unnest(free) f join users_with_room u on u.id = f.user_id and u.project_id = f.project_id
-    where f.space_id is null
-      or exists (select from spaces_with_room s where s.id = f.space_id and s.user_id = f.user_id));
-  with kept as (
+  with asked as materialized (
+    select f.*, e.value as entry
+    from jsonb_array_elements(batch) e, jsonb_populate_record(blank, e.value -> 'file') f),
+  free_projects as materialized (
+    select p.id from projects p where p.id = any(array(select a.project_id from asked a)) for key share skip locked),
+  free_users as materialized (
+    select u.id, u.project_id, u.active, u.plan_id, u.used_bytes, u.file_count from users u
+    where u.id = any(array(select a.user_id from asked a)) for no key update skip locked),
+  free_spaces as materialized (
+    select s.id, s.user_id, s.active, s.limit_bytes, s.used_bytes from spaces s
+    where s.id = any(array(select a.space_id from asked a)) for no key update skip locked),
+  users_with_room as materialized (
+    select u.id, u.project_id
+    from (select a.user_id, sum(a.size) as bytes, count(*) as files from asked a group by 1) wanted
+    join free_users u on u.id = wanted.user_id
+    left join plans p on p.id = coalesce(u.plan_id,
+      (select d.id from plans d where d.project_id = u.project_id and d.is_default))
+    where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)
+      and u.file_count + wanted.files <= files_allowed(p.max_files)),
+  spaces_with_room as materialized (
+    select s.id, s.user_id
+    from (select a.space_id, sum(a.size) as bytes from asked a where a.space_id is not null group by 1) wanted
+    join free_spaces s on s.id = wanted.space_id
+    where s.active and (s.limit_bytes is null or s.used_bytes + wanted.bytes <= s.limit_bytes)),
+  kept as (
     update objects o set state = 'stored', holder = null, held_until = null
-    where o.project_id = any(array(select f.project_id from unnest(certain) f))
-      and o.file_id = any(array(select f.id from unnest(certain) f)) and o.id = o.file_id
-      and (o.file_id, o.zone) in (select f.id, f.zone from unnest(certain) f) and o.state in ('reserved', 'writing')
-    returning o.file_id)
-  select array_agg(file_id) into kept_ids from kept;
-  certain := array(select f from unnest(certain) f where f.id = any(kept_ids));
-
-  update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
-    from (select user_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
-    where u.id = added.user_id;
-  update spaces s set used_bytes = s.used_bytes + added.bytes, file_count = s.file_count + added.files
-    from (select space_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
-    where s.id = added.space_id;
-  insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
+    from asked a
+    join users_with_room u on u.id = a.user_id and u.project_id = a.project_id
+    left join spaces_with_room s on s.id = a.space_id and s.user_id = a.user_id
+    where a.project_id = any(array(select p.id from free_projects p)) and (a.space_id is null or s.id is not null)
+      and o.project_id = a.project_id and o.file_id = a.id and o.id = a.id and o.zone = a.zone
+      and o.state in ('reserved', 'writing')
+    returning o.file_id),
+  stored as materialized (select a.* from kept k join asked a on a.id = k.file_id),
+  charged_users as (
+    update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
+    from (select s.user_id, sum(s.size)::bigint as bytes, count(*) as files from stored s group by 1) added
+    where u.id = added.user_id),
+  charged_spaces as (
+    update spaces s set used_bytes = s.used_bytes + added.bytes, file_count = s.file_count + added.files
+    from (select t.space_id, sum(t.size)::bigint as bytes, count(*) as files from stored t
+      where t.space_id is not null group by 1) added
+    where s.id = added.space_id),
+  inserted as (
+    insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
       metadata, visibility, zone, sha256, created_at, updated_at)
     select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder, f.tags,
       f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at
-    from unnest(certain) f;
-  perform record_uploads(batch, certain);
+    from stored f),
+  audited as (
+    insert into audit_logs
+      (project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent, action, resource_type, resource_id, user_id,
+        metadata)
+    select f.project_id, f.entry ->> 'actor_type', (f.entry ->> 'actor_id')::uuid, f.entry ->> 'actor_key_id',
+      f.entry ->> 'ip_address', f.entry ->> 'user_agent', f.entry ->> 'action', 'file', f.id::text, f.user_id,
+      jsonb_build_object('new', jsonb_build_object('name', f.name, 'size', f.size, 'mimeType', f.mime_type,
+        'folder', f.folder, 'visibility', f.visibility, 'space_id', f.space_id))
+    from stored f)
+  select array(select f.id from stored f),
+    array(select a.id from asked a where a.project_id = any(array(select p.id from free_projects p))
+      and a.user_id = any(array(select u.id from free_users u))
+      and (a.space_id is null or a.space_id = any(array(select s.id from free_spaces s))))
+  into stored_ids, free_ids;
 
-  free_ids := array(select f.id from unnest(free) f);
-  stored_ids := array(select f.id from unnest(certain) f);
   for entry in
     select e.value, e.ordinality, (e.value -> 'file' ->> 'id')::uuid as file_id
     from jsonb_array_elements(batch) with ordinality e

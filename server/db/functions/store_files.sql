@@ -1,80 +1,85 @@
 -- Stores many files in one transaction, each with its own outcome: uploads that end together share one commit.
 --
--- It never waits for a lock. A file whose project, user or space is locked or missing is 'passed over': the caller stores it
--- by itself with store_file, which waits or says what is wrong. Files of active users and spaces with room for everything
--- in the batch are stored by a few statements for all of them; the others go through store_file one by one. Locks are taken
--- in the same order as there, and two batches never wait for each other.
+-- It never waits for the lock of a row. A file whose project, user or space is locked or missing is 'passed over': the caller
+-- stores it by itself with store_file, which waits or says what is wrong. Files of active users and spaces with room for
+-- everything in the batch are stored by one statement for all of them; the others go through store_file one by one. If the
+-- audit rows cannot be inserted, the whole batch fails, and the caller stores each file by itself, which needs no audit row.
 --
 -- Plans are cached, and objects may be empty when they are made and have millions of rows later: no sequential scans.
 create or replace function store_files(batch jsonb, out number bigint, out outcome text, out stored_at timestamptz)
-returns setof record language plpgsql set enable_seqscan = off as $$
+returns setof record language plpgsql set enable_seqscan = off set lock_timeout = '250ms' as $$
 declare
   blank new_file;
-  asked new_file[];
-  free_projects uuid[];
-  free_users uuid[];
-  free_spaces uuid[];
-  free new_file[];
-  certain new_file[];
-  kept_ids uuid[];
   free_ids uuid[];
   stored_ids uuid[];
   entry record;
 begin
   blank.created_at := now();
   blank.updated_at := now();
-  asked := array(select jsonb_populate_record(blank, e -> 'file') from jsonb_array_elements(batch) e);
-  free_projects := array(select p.id from projects p
-    where p.id = any(array(select f.project_id from unnest(asked) f)) for key share skip locked);
-  free_users := array(select u.id from users u
-    where u.id = any(array(select f.user_id from unnest(asked) f)) for no key update skip locked);
-  free_spaces := array(select s.id from spaces s
-    where s.id = any(array(select f.space_id from unnest(asked) f)) for no key update skip locked);
-  free := array(select f from unnest(asked) f
-    where f.project_id = any(free_projects) and f.user_id = any(free_users)
-      and (f.space_id is null or f.space_id = any(free_spaces)));
-
-  certain := array(
-    with users_with_room as (
-      select u.id, u.project_id
-      from (select project_id, user_id, sum(size) as bytes, count(*) as files from unnest(free) group by 1, 2) wanted
-      join users u on u.id = wanted.user_id and u.project_id = wanted.project_id
-      left join plans p on p.id = coalesce(u.plan_id,
-        (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-      where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)
-        and u.file_count + wanted.files <= files_allowed(p.max_files)),
-    spaces_with_room as (
-      select s.id, s.user_id
-      from (select space_id, sum(size) as bytes from unnest(free) where space_id is not null group by 1) wanted
-      join spaces s on s.id = wanted.space_id
-      where s.active and (s.limit_bytes is null or s.used_bytes + wanted.bytes <= s.limit_bytes))
-    select f from unnest(free) f join users_with_room u on u.id = f.user_id and u.project_id = f.project_id
-    where f.space_id is null
-      or exists (select from spaces_with_room s where s.id = f.space_id and s.user_id = f.user_id));
-  with kept as (
+  with asked as materialized (
+    select f.*, e.value as entry
+    from jsonb_array_elements(batch) e, jsonb_populate_record(blank, e.value -> 'file') f),
+  free_projects as materialized (
+    select p.id from projects p where p.id = any(array(select a.project_id from asked a)) for key share skip locked),
+  free_users as materialized (
+    select u.id, u.project_id, u.active, u.plan_id, u.used_bytes, u.file_count from users u
+    where u.id = any(array(select a.user_id from asked a)) for no key update skip locked),
+  free_spaces as materialized (
+    select s.id, s.user_id, s.active, s.limit_bytes, s.used_bytes from spaces s
+    where s.id = any(array(select a.space_id from asked a)) for no key update skip locked),
+  users_with_room as materialized (
+    select u.id, u.project_id
+    from (select a.user_id, sum(a.size) as bytes, count(*) as files from asked a group by 1) wanted
+    join free_users u on u.id = wanted.user_id
+    left join plans p on p.id = coalesce(u.plan_id,
+      (select d.id from plans d where d.project_id = u.project_id and d.is_default))
+    where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)
+      and u.file_count + wanted.files <= files_allowed(p.max_files)),
+  spaces_with_room as materialized (
+    select s.id, s.user_id
+    from (select a.space_id, sum(a.size) as bytes from asked a where a.space_id is not null group by 1) wanted
+    join free_spaces s on s.id = wanted.space_id
+    where s.active and (s.limit_bytes is null or s.used_bytes + wanted.bytes <= s.limit_bytes)),
+  kept as (
     update objects o set state = 'stored', holder = null, held_until = null
-    where o.project_id = any(array(select f.project_id from unnest(certain) f))
-      and o.file_id = any(array(select f.id from unnest(certain) f)) and o.id = o.file_id
-      and (o.file_id, o.zone) in (select f.id, f.zone from unnest(certain) f) and o.state in ('reserved', 'writing')
-    returning o.file_id)
-  select array_agg(file_id) into kept_ids from kept;
-  certain := array(select f from unnest(certain) f where f.id = any(kept_ids));
-
-  update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
-    from (select user_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
-    where u.id = added.user_id;
-  update spaces s set used_bytes = s.used_bytes + added.bytes, file_count = s.file_count + added.files
-    from (select space_id, sum(size)::bigint as bytes, count(*) as files from unnest(certain) group by 1) added
-    where s.id = added.space_id;
-  insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
+    from asked a
+    join users_with_room u on u.id = a.user_id and u.project_id = a.project_id
+    left join spaces_with_room s on s.id = a.space_id and s.user_id = a.user_id
+    where a.project_id = any(array(select p.id from free_projects p)) and (a.space_id is null or s.id is not null)
+      and o.project_id = a.project_id and o.file_id = a.id and o.id = a.id and o.zone = a.zone
+      and o.state in ('reserved', 'writing')
+    returning o.file_id),
+  stored as materialized (select a.* from kept k join asked a on a.id = k.file_id),
+  charged_users as (
+    update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
+    from (select s.user_id, sum(s.size)::bigint as bytes, count(*) as files from stored s group by 1) added
+    where u.id = added.user_id),
+  charged_spaces as (
+    update spaces s set used_bytes = s.used_bytes + added.bytes, file_count = s.file_count + added.files
+    from (select t.space_id, sum(t.size)::bigint as bytes, count(*) as files from stored t
+      where t.space_id is not null group by 1) added
+    where s.id = added.space_id),
+  inserted as (
+    insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
       metadata, visibility, zone, sha256, created_at, updated_at)
     select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder, f.tags,
       f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at
-    from unnest(certain) f;
-  perform record_uploads(batch, certain);
+    from stored f),
+  audited as (
+    insert into audit_logs
+      (project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent, action, resource_type, resource_id, user_id,
+        metadata)
+    select f.project_id, f.entry ->> 'actor_type', (f.entry ->> 'actor_id')::uuid, f.entry ->> 'actor_key_id',
+      f.entry ->> 'ip_address', f.entry ->> 'user_agent', f.entry ->> 'action', 'file', f.id::text, f.user_id,
+      jsonb_build_object('new', jsonb_build_object('name', f.name, 'size', f.size, 'mimeType', f.mime_type,
+        'folder', f.folder, 'visibility', f.visibility, 'space_id', f.space_id))
+    from stored f)
+  select array(select f.id from stored f),
+    array(select a.id from asked a where a.project_id = any(array(select p.id from free_projects p))
+      and a.user_id = any(array(select u.id from free_users u))
+      and (a.space_id is null or a.space_id = any(array(select s.id from free_spaces s))))
+  into stored_ids, free_ids;
 
-  free_ids := array(select f.id from unnest(free) f);
-  stored_ids := array(select f.id from unnest(certain) f);
   for entry in
     select e.value, e.ordinality, (e.value -> 'file' ->> 'id')::uuid as file_id
     from jsonb_array_elements(batch) with ordinality e

@@ -19,7 +19,6 @@ insert into files select * from files_whole;
 drop table files_whole;
 
 alter table files add constraint files_pkey primary key (project_id, id),
-  add constraint files_project_id_fkey foreign key (project_id) references projects on delete cascade,
   add constraint files_project_id_user_id_fkey
     foreign key (project_id, user_id) references users (project_id, id) on delete cascade,
   add constraint files_project_id_user_id_space_id_fkey
@@ -33,7 +32,8 @@ alter table compression_jobs add constraint compression_jobs_project_id_file_id_
   foreign key (project_id, file_id) references files (project_id, id) on delete cascade;
 
 -- The triggers of files come with their functions, which the next start applies again.
-delete from applied_functions where name in ('note_file.sql', 'note_files_gone.sql', 'write_file_view.sql');
+delete from applied_functions where name in ('note_file_changed.sql', 'note_files_added.sql', 'note_files_gone.sql',
+  'write_file_view.sql');
 
 commit;
 analyze files;

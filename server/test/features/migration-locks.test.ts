@@ -27,7 +27,7 @@ test('migrate: a long transaction delays the migration, which is logged and bloc
   const db = openDatabase({ connection: { connectionString: database.url }, log });
   try {
     // As before an upgrade: this function comes with triggers, and replacing them blocks writes to files.
-    const name = 'note_file.sql';
+    const name = 'note_file_changed.sql';
     await rowsOf(database.url, `delete from applied_functions where name = '${name}'`);
     let migrating: Promise<string[]> = Promise.resolve([]);
     await inTransaction(database.url, async (query) => {
