@@ -4,7 +4,7 @@ import type { Pakhus } from './app.ts';
 import { runCommand } from './cli.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { reasonOf } from './kernel/error.ts';
-import { disablePretenuring } from './platform/heap.ts';
+import { disablePretenuring, releaseStartupMemory } from './platform/heap.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 
 const stopWithinMs = 30_000;
@@ -55,6 +55,7 @@ async function serve(): Promise<void> {
     if (!stopping.signal.aborted) throw error;
   });
   if (!pakhus) return;
+  releaseStartupMemory();
   say(readyLine(pakhus));
   if (pakhus.referenceUrl !== null) say(`The API reference is at ${pakhus.referenceUrl}`);
 }

@@ -14,8 +14,8 @@ export class WakeUp {
     for (const wake of this.#waiting) wake();
   };
 
-  /** Waits for a signal after `seen`, or for the timeout. */
-  wait(seen: number, timeoutMs: number): Promise<void> {
+  /** Waits for a signal after `seen`, or for the timeout, if there is one. */
+  wait(seen: number, timeoutMs?: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#count !== seen) return resolve();
       const wake = () => {
@@ -23,7 +23,7 @@ export class WakeUp {
         this.#waiting.delete(wake);
         resolve();
       };
-      const timer = setTimeout(wake, timeoutMs);
+      const timer = timeoutMs === undefined ? undefined : setTimeout(wake, timeoutMs);
       this.#waiting.add(wake);
     });
   }
