@@ -14,7 +14,7 @@ const sizes = (process.env.BENCH_SIZES ?? '1000,10000,100000,1000000').split(','
 const figures = fileURLToPath(new URL('../../docs/growth.json', import.meta.url));
 const chart = fileURLToPath(new URL('../../docs/growth.svg', import.meta.url));
 
-export async function run({ pakhus, tenant, databaseUrl, folder }) {
+export async function run({ pakhus, tenant, database, folder }) {
   const headers = { authorization: `Bearer ${tenant.key}` };
   const base = `/api/v1/project/users/${tenant.userId}`;
   const body = formOf(10 * 1024);
@@ -22,7 +22,7 @@ export async function run({ pakhus, tenant, databaseUrl, folder }) {
   // Warm up the compiler, or the first requests would measure that instead of a thousand files.
   await drive({ server: pakhus, request: { path: base, headers }, seconds: 3 });
   for (const size of sizes) {
-    const fileId = await fillFiles(databaseUrl, tenant, size, "'folder-' || (n % 50)");
+    const fileId = await fillFiles(pakhus, size, { folder: "'folder-' || (n % 50)" });
     const read = (path) => ({ server: pakhus, request: { path, headers } });
     const summaries = await takeTurns(
       {
@@ -56,7 +56,7 @@ export async function run({ pakhus, tenant, databaseUrl, folder }) {
   ]);
   return [
     ...grown,
-    ...(await withTwoProcesses({ pakhus, databaseUrl, folder, request: { path: base, headers } })),
+    ...(await withTwoProcesses({ pakhus, database, folder, request: { path: base, headers } })),
   ];
 }
 
@@ -67,8 +67,8 @@ function draw() {
 }
 
 /** The load goes to one process, or is shared between two. */
-async function withTwoProcesses({ pakhus, databaseUrl, folder, request }) {
-  const second = await startPakhus(folder, databaseUrl, { name: 'second', environment: { ROLE: 'api' } });
+async function withTwoProcesses({ pakhus, database, folder, request }) {
+  const second = await startPakhus(folder, database, { name: 'second', environment: { ROLE: 'api' } });
   try {
     const one = [];
     const two = [];

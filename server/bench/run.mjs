@@ -1,7 +1,7 @@
 // Runs the benches by name, or all of them: `npm run bench -- [name…] [--against <checkout>] [--profile]`.
 // A bench is a file `<name>.bench.mjs` that exports its `name` and `run(context)`, which resolves to measures.
-// --against measures a second built checkout in turns with this one; --profile writes a CPU profile of Pakhus to
-// the results.
+// --against measures a second built checkout, on a database of its own, in turns with this one; --profile writes a CPU
+// profile of Pakhus to the results.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -46,7 +46,7 @@ for (const wanted of positionals.length > 0 ? positionals : known) {
   report(bench.name, await measured(bench));
 }
 
-/** Every bench gets its own servers and database, so that none inherits the state of another. */
+/** Every bench gets its own servers and databases, so that none inherits the state of another. */
 async function measured(bench) {
   const work = await makeWorkFolder();
   const undo = [() => removeFolder(work)];
@@ -54,33 +54,25 @@ async function measured(bench) {
     undo.push(server.stop);
     return server;
   };
+  const startSide = async (name, from, nodeFlags) => {
+    const database = await started(await startDatabase(join(work, `${name}-database`)));
+    const { environment } = bench;
+    const server = await started(await startPakhus(work, database, { name, from, environment, nodeFlags }));
+    return { ...server, tenant: await createTenant(server) };
+  };
+  const profiling = ['--cpu-prof', `--cpu-prof-dir=${results}`, `--cpu-prof-name=${bench.name}.cpuprofile`];
   try {
-    const database = await started(await startDatabase(work));
-    const profiling = ['--cpu-prof', `--cpu-prof-dir=${results}`, `--cpu-prof-name=${bench.name}.cpuprofile`];
-    const pakhus = await started(
-      await startPakhus(work, database.url, {
-        environment: bench.environment,
-        nodeFlags: options.profile ? profiling : [],
-      }),
-    );
-    const other = options.against
-      ? await started(
-          await startPakhus(work, database.url, {
-            name: 'other',
-            from: resolve(options.against),
-            environment: bench.environment,
-          }),
-        )
-      : null;
+    const pakhus = await startSide('pakhus', root, options.profile ? profiling : []);
+    const other = options.against ? await startSide('other', resolve(options.against)) : null;
     return await bench.run({
       pakhus,
       other,
-      tenant: await createTenant(pakhus),
-      databaseUrl: database.url,
+      tenant: pakhus.tenant,
+      database: pakhus.database,
       folder: work,
       startServer: async (description) => started(await startServer(work, description)),
       startAnother: async (name, environment) =>
-        started(await startPakhus(work, database.url, { name, environment })),
+        started(await startPakhus(work, pakhus.database, { name, environment })),
     });
   } finally {
     for (const step of undo.reverse()) await step();

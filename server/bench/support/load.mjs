@@ -2,12 +2,15 @@
 // sockets, because a client as heavy as the server would measure itself.
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { cpuMsOf } from './cpu.mjs';
+import { cpuOf, cpuSince } from './cpu.mjs';
+
+/** Shortens all turns, to see whether a bench works: its figures then mean little. */
+const pace = Number(process.env.BENCH_PACE ?? 1);
 
 /**
- * Sends for `seconds` over `connections` and resolves to a summary. `server` is the target, with its `url` and `pid`;
- * `request` is one request, or a function that builds the next one. A reply with a status other than `expect` ends
- * the run: the speed of failures is not of interest.
+ * Sends for `seconds` over `connections` and resolves to a summary. `server` is the target, with its `url`, `pid` and
+ * `database`; `request` is one request, or a function that builds the next one. A reply with a status other than
+ * `expect` ends the run: the speed of failures is not of interest.
  */
 export async function drive({ server, request, connections = 32, seconds, expect = 200 }) {
   const { hostname, port, host } = new URL(server.url);
@@ -22,9 +25,9 @@ export async function drive({ server, request, connections = 32, seconds, expect
       return socket;
     }),
   );
-  const cpuBefore = cpuMsOf(server.pid);
+  const cpuBefore = cpuOf(server);
   const startedAt = performance.now();
-  const until = startedAt + seconds * 1000;
+  const until = startedAt + seconds * pace * 1000;
   try {
     await Promise.all(
       sockets.map(async (socket) => {
@@ -39,8 +42,7 @@ export async function drive({ server, request, connections = 32, seconds, expect
       }),
     );
     const tookMs = performance.now() - startedAt;
-    const cpuMs = cpuMsOf(server.pid) - cpuBefore;
-    return summaryOf(latencies, tookMs, cpuMs);
+    return summaryOf(latencies, tookMs, cpuSince(cpuBefore, cpuOf(server)));
   } finally {
     for (const socket of sockets) socket.destroy();
   }
@@ -96,12 +98,18 @@ function summaryOf(latencies, tookMs, cpuMs) {
     requests,
     tookMs,
     cpuMs,
+    cpu: perRequest(cpuMs, requests),
     perSecond: (requests / tookMs) * 1000,
-    cpuMsPerRequest: cpuMs / requests,
     p50Ms: median(latencies),
     p99Ms: quantile(latencies, 0.99),
   };
 }
+
+const perRequest = ({ service, database }, requests) => ({
+  service: service / requests,
+  database: database / requests,
+  sum: (service + database) / requests,
+});
 
 /**
  * Runs candidates in turns, so that other load on the machine affects all of them equally. Resolves to one list of
@@ -121,25 +129,31 @@ export async function takeTurns(candidates, { rounds, seconds, warmSeconds = sec
 
 /**
  * CPU over all rounds, and medians of the figures that vary with other load on the machine. Other load also empties
- * the caches and so raises CPU time: a fifth of the rounds were below `quietCpuMsPerRequest`.
+ * the caches and so raises CPU time: a fifth of the rounds were below `quietCpu`.
  */
-export const totalOf = (summaries) => ({
-  requests: sum(summaries, 'requests'),
-  cpuMsPerRequest: sum(summaries, 'cpuMs') / sum(summaries, 'requests'),
-  quietCpuMsPerRequest: quantile(
-    summaries.map(({ cpuMsPerRequest }) => cpuMsPerRequest),
-    0.2,
-  ),
-  perSecond: median(summaries.map(({ perSecond }) => perSecond)),
-  p50Ms: median(summaries.map(({ p50Ms }) => p50Ms)),
-  p99Ms: median(summaries.map(({ p99Ms }) => p99Ms)),
-});
-
-const sum = (summaries, field) => summaries.reduce((total, summary) => total + summary[field], 0);
+export function totalOf(summaries) {
+  const total = (field) => summaries.reduce((before, summary) => before + field(summary), 0);
+  const requests = total((summary) => summary.requests);
+  const cpuMs = {
+    service: total((summary) => summary.cpuMs.service),
+    database: total((summary) => summary.cpuMs.database),
+  };
+  return {
+    requests,
+    cpu: perRequest(cpuMs, requests),
+    quietCpu: quantile(
+      summaries.map(({ cpu }) => cpu.sum),
+      0.2,
+    ),
+    perSecond: median(summaries.map(({ perSecond }) => perSecond)),
+    p50Ms: median(summaries.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(summaries.map(({ p99Ms }) => p99Ms)),
+  };
+}
 
 export const median = (numbers) => quantile(numbers, 0.5);
 
-function quantile(numbers, share) {
+export function quantile(numbers, share) {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
