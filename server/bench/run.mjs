@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildIfStale } from '../scripts/build.mjs';
 import { machine } from './support/cpu.mjs';
+import { measureLimits } from './support/limits.mjs';
 import {
   makeWorkFolder,
   removeFolder,
@@ -41,9 +42,22 @@ console.log(
     .map(([what, value]) => `${what} ${value}`)
     .join(', '),
 );
+const limits = await limitsOfMachine();
+console.log(`\nlimits of the machine\n${tableOf(limits)}`);
 for (const wanted of positionals.length > 0 ? positionals : known) {
   const bench = await import(`./${wanted}${suffix}`);
   report(bench.name, await measured(bench));
+}
+
+async function limitsOfMachine() {
+  const work = await makeWorkFolder();
+  try {
+    const database = await startDatabase(join(work, 'database'));
+    const start = (description) => startServer(work, description);
+    return await measureLimits(work, database, start).finally(database.stop);
+  } finally {
+    await removeFolder(work);
+  }
 }
 
 /** Every bench gets its own servers and databases, so that none inherits the state of another. */
@@ -83,6 +97,13 @@ function report(name, measures) {
   const command = `npm run bench -- ${name}`;
   console.log(`\n${name}  (${command})\n${tableOf(measures)}`);
   const judged = measures.map((measure) => ({ ...measure, met: isMet(measure) }));
-  const record = { name, at: new Date().toISOString(), command, machine: machine(), measures: judged };
+  const record = {
+    name,
+    at: new Date().toISOString(),
+    command,
+    machine: machine(),
+    limits,
+    measures: judged,
+  };
   writeFileSync(join(results, `${name}.json`), `${JSON.stringify(record, null, 2)}\n`);
 }

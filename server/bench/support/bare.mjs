@@ -15,3 +15,5 @@ export const startBare = async (startServer, database) => ({
 
 export const startBareUpload = (startServer) =>
   startServer(bareServer('bare-upload', 'bare-upload-server.mjs'));
+
+export const startBareHttp = (startServer) => startServer(bareServer('bare-http', 'bare-http-server.mjs'));

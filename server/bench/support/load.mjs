@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { cpuOf, cpuSince } from './cpu.mjs';
 
 /** Shortens all turns, to see whether a bench works: its figures then mean little. */
-const pace = Number(process.env.BENCH_PACE ?? 1);
+export const pace = Number(process.env.BENCH_PACE ?? 1);
 
 /**
  * Sends for `seconds` over `connections` and resolves to a summary. `server` is the target, with its `url`, `pid` and
