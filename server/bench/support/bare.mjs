@@ -13,7 +13,7 @@ export const startBare = async (startServer, database) => ({
   database,
 });
 
-export const startBareUpload = (startServer) =>
-  startServer(bareServer('bare-upload', 'bare-upload-server.mjs'));
+export const startBareUpload = (startServer, environment = {}) =>
+  startServer(bareServer('bare-upload', 'bare-upload-server.mjs', environment));
 
 export const startBareHttp = (startServer) => startServer(bareServer('bare-http', 'bare-http-server.mjs'));
