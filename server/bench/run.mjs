@@ -75,18 +75,21 @@ async function measured(bench) {
     return { ...server, tenant: await createTenant(server) };
   };
   const profiling = ['--cpu-prof', `--cpu-prof-dir=${results}`, `--cpu-prof-name=${bench.name}.cpuprofile`];
+  const checkouts = { pakhus: root, ...(options.against && { other: resolve(options.against) }) };
+  const startSides = async () => {
+    const pakhus = await startSide('pakhus', checkouts.pakhus, options.profile ? profiling : []);
+    const other = checkouts.other ? await startSide('other', checkouts.other) : null;
+    return { pakhus, other, tenant: pakhus.tenant, database: pakhus.database };
+  };
   try {
-    const pakhus = await startSide('pakhus', root, options.profile ? profiling : []);
-    const other = options.against ? await startSide('other', resolve(options.against)) : null;
+    const sides = bench.servers === false ? {} : await startSides();
     return await bench.run({
-      pakhus,
-      other,
-      tenant: pakhus.tenant,
-      database: pakhus.database,
+      ...sides,
+      checkouts,
       folder: work,
       startServer: async (description) => started(await startServer(work, description)),
       startAnother: async (name, environment) =>
-        started(await startPakhus(work, pakhus.database, { name, environment })),
+        started(await startPakhus(work, sides.database, { name, environment })),
     });
   } finally {
     for (const step of undo.reverse()) await step();

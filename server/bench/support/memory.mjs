@@ -1,5 +1,6 @@
-// Resident memory of a process.
+// Resident memory of a process, and of a PostgreSQL.
 import { existsSync, readFileSync } from 'node:fs';
+import { processesOf } from './cpu.mjs';
 
 /** NaN without /proc or after the process has ended. */
 export function memoryMiB(pid) {
@@ -22,4 +23,13 @@ export function watchMemory(pid) {
       return most;
     },
   };
+}
+
+/** All processes of a PostgreSQL. Their proportional set sizes count the shared buffers once. */
+export function sharedMemoryMiB(postmaster) {
+  const kibibytes = processesOf(postmaster).map((pid) => {
+    const file = `/proc/${pid}/smaps_rollup`;
+    return existsSync(file) ? Number(/^Pss:\s+(\d+)/m.exec(readFileSync(file, 'utf8'))?.[1]) : 0;
+  });
+  return kibibytes.reduce((total, more) => total + more, 0) / 1024;
 }

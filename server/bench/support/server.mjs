@@ -13,6 +13,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const adminEmail = 'admin@pakhus.local';
 export const adminPassword = 'the admin of the benches';
 
+const pakhusReady = /Pakhus is ready at (\S+)/;
 const tmpfsType = 0x01021994;
 const readyWithinMs = 60_000;
 
@@ -65,7 +66,7 @@ export async function startPakhus(
     name,
     file: mainOf(from),
     nodeFlags,
-    ready: /Pakhus is ready at (\S+)/,
+    ready: pakhusReady,
     environment: {
       ...settings,
       DATA_DIR: join(folder, name),
@@ -85,6 +86,17 @@ const settings = {
   ADMIN_PASSWORD: adminPassword,
   USER_TOKEN_TTL_SECONDS: '86400',
 };
+
+/** Pakhus as it is installed: without any settings but where to listen and where to keep its data. */
+export async function startEmbedded(folder, { dataDir, from = root }) {
+  const server = await startServer(folder, {
+    name: 'embedded',
+    file: mainOf(from),
+    ready: pakhusReady,
+    environment: { PORT: '0', HOST: '127.0.0.1', DATA_DIR: dataDir },
+  });
+  return { ...server, database: { pid: await postmasterIn(dataDir) } };
+}
 
 /** Starts a program that prints its address. Its output goes to a file, like the log of a service. */
 export async function startServer(folder, { name, file, ready, environment, nodeFlags = [] }) {
