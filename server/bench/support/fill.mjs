@@ -19,18 +19,83 @@ export async function fillFiles(server, total, columns, tenant = server.tenant) 
     const template = await upload(server, tenant);
     const last = total - 1;
     for (let first = rows[0].files + 1; first <= last; first += rowsPerTransaction)
-      await addFiles(
-        client,
-        template,
-        { first, last: Math.min(first + rowsPerTransaction - 1, last) },
-        columns,
-      );
+      await addFiles(client, template, numbers(first, last), { ...common(total), ...columns });
     await settle(client);
     return await someFile(client, tenant.userId);
   } finally {
     await client.end();
   }
 }
+
+/**
+ * Adds audit rows until there are `total` of them, spread over 300 days in the order of their time. `columns` as above.
+ */
+export async function fillAudit(server, total, columns, tenant = server.tenant) {
+  const client = new pg.Client({ connectionString: server.database.url });
+  await client.connect();
+  try {
+    await addMonths(client);
+    const { rows } = await client.query('select count(*)::int as count from audit_logs');
+    const template = await upload(server, tenant);
+    const time = `now() - interval '300 days' * (1 - n / ${total}.0)`;
+    for (let first = rows[0].count + 2; first <= total; first += rowsPerTransaction) {
+      const id = 'gen_random_uuid()';
+      const copy = await copyOf(client, 'audit_logs', 'resource_id', template, {
+        id,
+        created_at: time,
+        ...columns,
+      });
+      await client.query('begin');
+      await numberRows(client, numbers(first, total));
+      await client.query(copy);
+      await client.query('commit');
+    }
+    await client.query('vacuum (analyze) audit_logs');
+  } finally {
+    await client.end();
+  }
+}
+
+const numbers = (first, last) => ({ first, last: Math.min(first + rowsPerTransaction - 1, last) });
+
+/** In the order of their time, as they would arrive. */
+const common = (total) => ({
+  name: `'file-' || n || '.bin'`,
+  created_at: `now() - make_interval(secs => (${total} - n) / 10.0)`,
+  updated_at: `now() - make_interval(secs => (${total} - n) / 10.0)`,
+});
+
+/** A mix in which every index has its share of rows. `space` is SQL for the space of file n. */
+export const mixedColumns = (space) => ({
+  folder: `case when n % 10 = 0 then '' else 'folder-' || (n % 50) || '/deeper-' || (n % 7) end`,
+  tags: `case n % 4 when 0 then array['bench', 'tag-' || (n % 100)] when 1 then array['bench'] else '{}' end`,
+  classifier: `case when n % 2 = 0 then 'class-' || (n % 20) end`,
+  mime_type: `(array['application/pdf', 'text/plain', 'image/png', 'application/octet-stream'])[1 + n % 4]`,
+  visibility: `case when n % 10 = 3 then 'public' else 'private' end`,
+  zone: `case when n % 10 = 3 then 'public' else 'private' end`,
+  space_id: `case when n % 3 = 0 then ${space} end`,
+});
+
+/** Where the log is partitioned, the service has made the partitions that it needs: add the earlier ones. */
+async function addMonths(client) {
+  const { rows } = await client.query(`select relkind from pg_class where oid = 'audit_logs'::regclass`);
+  if (rows[0].relkind !== 'p') return;
+  for (let back = 0; back <= 10; back++) {
+    await client.query(
+      `do $$ declare month date := date_trunc('month', now()) - interval '${back} months'; begin
+           execute format('create table %I partition of audit_logs for values from (%L) to (%L)',
+             'audit_logs_filled_' || to_char(month, 'YYYYMM'), month, month + interval '1 month');
+         exception when invalid_object_definition then null; end $$`,
+    );
+  }
+}
+
+const numberRows = (client, { first, last }) =>
+  client.query(
+    `create temporary table numbered on commit drop as
+       select n, gen_random_uuid() as id from generate_series($1::int, $2::int) n`,
+    [first, last],
+  );
 
 /** The file whose rows are copied. */
 async function upload(server, { key, userId }) {
@@ -44,20 +109,12 @@ async function upload(server, { key, userId }) {
 }
 
 /** The trigger on files writes several rows for each; here one statement adds the same totals at once. */
-async function addFiles(client, template, { first, last }, columns) {
-  const defaults = {
-    name: `'file-' || n || '.bin'`,
-    created_at: `now() - make_interval(secs => n / 10.0)`,
-    updated_at: `now() - make_interval(secs => n / 10.0)`,
-  };
-  const files = await copyOf(client, 'files', 'id', template, { ...defaults, ...columns });
-  const objects = await copyOf(client, 'objects', 'file_id', template, {});
+async function addFiles(client, template, range, columns) {
+  const files = await copyOf(client, 'files', 'id', template, columns);
+  const objects = await copyOf(client, 'objects', 'file_id', template, columns);
   await client.query('begin');
   await client.query('alter table files disable trigger user');
-  await client.query(
-    'create temporary table numbered on commit drop as select n, gen_random_uuid() as id from generate_series($1::int, $2::int) n',
-    [first, last],
-  );
+  await numberRows(client, range);
   await client.query(`
     with added as (${files} returning project_id, user_id, space_id, size, visibility, mime_type, classifier),
     ${objects ? `added_objects as (${objects}),` : ''}

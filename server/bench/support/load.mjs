@@ -105,6 +105,22 @@ function summaryOf(latencies, tookMs, cpuMs) {
   };
 }
 
+/** One summary for servers that were driven at the same time and share a database. */
+export function mergeSummaries(summaries, databaseMs) {
+  const total = (field) => summaries.reduce((before, summary) => before + field(summary), 0);
+  const requests = total((summary) => summary.requests);
+  const cpuMs = { service: total((summary) => summary.cpuMs.service), database: databaseMs };
+  return {
+    requests,
+    tookMs: Math.max(...summaries.map(({ tookMs }) => tookMs)),
+    cpuMs,
+    cpu: perRequest(cpuMs, requests),
+    perSecond: total((summary) => summary.perSecond),
+    p50Ms: median(summaries.map(({ p50Ms }) => p50Ms)),
+    p99Ms: Math.max(...summaries.map(({ p99Ms }) => p99Ms)),
+  };
+}
+
 const perRequest = ({ service, database }, requests) => ({
   service: service / requests,
   database: database / requests,
