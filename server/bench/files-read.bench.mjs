@@ -1,13 +1,12 @@
 // The cost of large reads: a file with its URL, a list of 100, the first page and page 5,000 of half a million
 // files, and one level of a folder with a hundred thousand. On a shared machine CPU time varies by half, so a bare
 // handler that reads the same rows takes turns with Pakhus.
-import pg from 'pg';
 import { startBare } from './support/bare.mjs';
+import { cursorAfter } from './support/cursor.mjs';
 import { fillFiles } from './support/fill.mjs';
 import { takeTurns, totalOf } from './support/load.mjs';
 import { bothSides, costsOfAll } from './support/measures.mjs';
 import { startS3Sink } from './support/s3-sink.mjs';
-import { call } from './support/tenant.mjs';
 
 export const name = 'files-read';
 
@@ -28,7 +27,7 @@ export async function run({ pakhus, other, startServer, startAnother }) {
   const bare = await startBare(startServer, pakhus.database);
   const onS3 = await startAnother('on-s3', await startS3Sink());
   for (const side of [pakhus, other].filter(Boolean)) side.fileId = await fillFiles(side, files, { folder });
-  const cursor = await cursorOfPage(pakhus);
+  const cursor = await cursorAfter(pakhus, deepPage * pageSize);
   const { projectId, userId } = pakhus.tenant;
   const bareRead = (path) => ({
     server: bare,
@@ -88,23 +87,4 @@ function ratiosOf(summaries) {
     latency(deepList, 'list of 100'),
     latency('folder of many files', 'small folder'),
   ];
-}
-
-/** Walking 5,000 pages takes minutes, so the cursor is built from the last row before the page. */
-async function cursorOfPage({ tenant, database, ...pakhus }) {
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  const { rows } = await client.query(
-    'select created_at, id from files where user_id = $1 order by created_at desc, id desc offset $2 limit 1',
-    [tenant.userId, deepPage * pageSize - 1],
-  );
-  await client.end();
-  const { cursorCodec } = await import('../dist/kernel/cursor.js');
-  const { deriveKey } = await import('../dist/kernel/crypto/secret.js');
-  const codec = cursorCodec(deriveKey('a secret that only the benches know about', 'cursor'));
-  const cursor = codec.encode(`files:${tenant.userId}`, [rows[0].created_at.toISOString(), rows[0].id]);
-  await call(pakhus, 'GET', `/project/users/${tenant.userId}/files?limit=1&cursor=${cursor}`, {
-    as: tenant.key,
-  });
-  return cursor;
 }

@@ -64,8 +64,10 @@ async function limitsOfMachine() {
 async function measured(bench) {
   const work = await makeWorkFolder();
   const undo = [() => removeFolder(work)];
+  const servers = [];
   const started = async (server) => {
     undo.push(server.stop);
+    servers.push(server);
     return server;
   };
   const startSide = async (name, from, nodeFlags) => {
@@ -91,6 +93,9 @@ async function measured(bench) {
       startAnother: async (name, environment) =>
         started(await startPakhus(work, sides.database, { name, environment })),
     });
+  } catch (error) {
+    for (const server of servers) console.error((await server.lastWords?.()) ?? '');
+    throw error;
   } finally {
     for (const step of undo.reverse()) await step();
   }

@@ -5,58 +5,80 @@ import pg from 'pg';
 import { formHeaders, formOf } from './forms.mjs';
 
 const rowsPerTransaction = 250_000;
+/** From here on it is faster to build the indexes afterwards. */
+const rowsWithIndexes = 1_000_000;
 
 /**
- * Adds files until the user has `total` of them; resolves to the id of one. `columns` is SQL over the number n for
- * columns that differ from file to file.
+ * Adds files until the tenant's user has `total` of them, or until that many fulfil the condition `counted`; resolves to
+ * the id of one of the user's. `columns` is SQL over the number n for columns that differ from file to file.
  */
-export async function fillFiles(server, total, columns, tenant = server.tenant) {
-  const client = new pg.Client({ connectionString: server.database.url });
-  await client.connect();
-  try {
-    const count = 'select count(*)::int as files from files where user_id = $1';
-    const { rows } = await client.query(count, [tenant.userId]);
+export async function fillFiles(server, total, columns, { counted } = {}) {
+  const { tenant, database } = server;
+  return withClient(database, async (client) => {
     const template = await upload(server, tenant);
-    const last = total - 1;
-    for (let first = rows[0].files + 1; first <= last; first += rowsPerTransaction)
-      await addFiles(client, template, numbers(first, last), { ...common(total), ...columns });
+    const have = await countRows(client, 'files', counted ?? `user_id = '${tenant.userId}'`);
+    await fill(client, 'files', { first: have + 1, last: total }, (range) =>
+      addFiles(client, template, range, { ...common(total), ...columns }),
+    );
     await settle(client);
-    return await someFile(client, tenant.userId);
-  } finally {
-    await client.end();
-  }
+    return someFile(client, tenant.userId);
+  });
 }
 
 /**
  * Adds audit rows until there are `total` of them, spread over 300 days in the order of their time. `columns` as above.
  */
-export async function fillAudit(server, total, columns, tenant = server.tenant) {
-  const client = new pg.Client({ connectionString: server.database.url });
-  await client.connect();
-  try {
-    await addMonths(client);
-    const { rows } = await client.query('select count(*)::int as count from audit_logs');
+export async function fillAudit(server, total, columns) {
+  const { tenant, database } = server;
+  await withClient(database, async (client) => {
     const template = await upload(server, tenant);
-    const time = `now() - interval '300 days' * (1 - n / ${total}.0)`;
-    for (let first = rows[0].count + 2; first <= total; first += rowsPerTransaction) {
-      const id = 'gen_random_uuid()';
-      const copy = await copyOf(client, 'audit_logs', 'resource_id', template, {
-        id,
-        created_at: time,
-        ...columns,
-      });
+    await addMonths(client);
+    const copy = await copyOf(client, 'audit_logs', 'resource_id', template, {
+      id: 'gen_random_uuid()',
+      created_at: `now() - interval '300 days' * (1 - n / ${total}.0)`,
+      ...columns,
+    });
+    const have = await countRows(client, 'audit_logs', 'true');
+    await fill(client, 'audit_logs', { first: have + 1, last: total }, async (range) => {
       await client.query('begin');
-      await numberRows(client, numbers(first, total));
+      await numberRows(client, range);
       await client.query(copy);
       await client.query('commit');
-    }
+    });
     await client.query('vacuum (analyze) audit_logs');
-  } finally {
-    await client.end();
-  }
+  });
 }
 
-const numbers = (first, last) => ({ first, last: Math.min(first + rowsPerTransaction - 1, last) });
+async function withClient({ url }, work) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return work(client).finally(() => client.end());
+}
+
+async function countRows(client, table, condition) {
+  const { rows } = await client.query(`select count(*)::int as count from ${table} where ${condition}`);
+  return rows[0].count;
+}
+
+/** Calls `add` for one range of numbers after the other. */
+async function fill(client, table, { first, last }, add) {
+  const indexes = last - first < rowsWithIndexes ? [] : await dropIndexes(client, table);
+  for (let from = first; from <= last; from += rowsPerTransaction)
+    await add({ first: from, last: Math.min(from + rowsPerTransaction - 1, last) });
+  await client.query(`set maintenance_work_mem = '512MB'`);
+  for (const definition of indexes) await client.query(definition);
+}
+
+/** All but those of constraints; resolves to the statements that create them again. */
+async function dropIndexes(client, table) {
+  const { rows } = await client.query(
+    `select indexname as name, replace(indexdef, ' ON ONLY ', ' ON ') as definition from pg_indexes
+     where schemaname = 'public' and tablename = $1 and indexname not in (select conname from pg_constraint)`,
+    [table],
+  );
+  for (const { name } of rows) await client.query(`drop index ${name}`);
+  return rows.map(({ definition }) => definition);
+}
 
 /** In the order of their time, as they would arrive. */
 const common = (total) => ({

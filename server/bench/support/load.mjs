@@ -9,14 +9,24 @@ export const pace = Number(process.env.BENCH_PACE ?? 1);
 
 /**
  * Sends for `seconds` over `connections` and resolves to a summary. `server` is the target, with its `url`, `pid` and
- * `database`; `request` is one request, or a function that builds the next one. A reply with a status other than
- * `expect` ends the run: the speed of failures is not of interest.
+ * `database`; `request` is one request, or a function that builds the next one, or null when there is none left. It ends
+ * early once `until` is true. A reply with a status other than `expect` ends the run: the speed of failures is not of
+ * interest. With `mayRefuse`, refusals for lack of capacity are counted instead.
  */
-export async function drive({ server, request, connections = 32, seconds, expect = 200 }) {
+export async function drive({
+  server,
+  request,
+  connections = 32,
+  seconds,
+  expect = 200,
+  until = () => false,
+  mayRefuse = false,
+}) {
   const { hostname, port, host } = new URL(server.url);
   const next = typeof request === 'function' ? request : () => request;
   const constant = typeof request === 'function' ? null : bytesOf(host, request);
   const latencies = [];
+  let refused = 0;
 
   const sockets = await Promise.all(
     Array.from({ length: connections }, async () => {
@@ -27,22 +37,26 @@ export async function drive({ server, request, connections = 32, seconds, expect
   );
   const cpuBefore = cpuOf(server);
   const startedAt = performance.now();
-  const until = startedAt + seconds * pace * 1000;
+  const endsAt = startedAt + seconds * pace * 1000;
   try {
     await Promise.all(
       sockets.map(async (socket) => {
         const exchange = exchangeOver(socket);
         for (;;) {
           const sentAt = performance.now();
-          if (sentAt >= until) return;
-          const status = await exchange(constant ?? bytesOf(host, next()));
-          if (status !== expect) throw new Error(`${server.url} answered ${status} instead of ${expect}`);
+          if (sentAt >= endsAt || until()) return;
+          const following = constant ?? next();
+          if (following === null) return;
+          const status = await exchange(constant ?? bytesOf(host, following));
+          if (status === 503 && mayRefuse) refused += 1;
+          else if (status !== expect)
+            throw new Error(`${server.url} answered ${status} instead of ${expect}`);
           latencies.push(performance.now() - sentAt);
         }
       }),
     );
     const tookMs = performance.now() - startedAt;
-    return summaryOf(latencies, tookMs, cpuSince(cpuBefore, cpuOf(server)));
+    return { ...summaryOf(latencies, tookMs, cpuSince(cpuBefore, cpuOf(server))), refused };
   } finally {
     for (const socket of sockets) socket.destroy();
   }
@@ -116,6 +130,7 @@ export function mergeSummaries(summaries, databaseMs) {
     cpuMs,
     cpu: perRequest(cpuMs, requests),
     perSecond: total((summary) => summary.perSecond),
+    refused: total((summary) => summary.refused),
     p50Ms: median(summaries.map(({ p50Ms }) => p50Ms)),
     p99Ms: Math.max(...summaries.map(({ p99Ms }) => p99Ms)),
   };
@@ -128,17 +143,22 @@ const perRequest = ({ service, database }, requests) => ({
 });
 
 /**
- * Runs candidates in turns, so that other load on the machine affects all of them equally. Resolves to one list of
+ * Runs candidates in turns, so that other load on the machine affects all of them equally, each after its `prepare`, if
+ * it has one. Resolves to one list of
  * summaries per candidate. The first round is a warm-up of `warmSeconds`: a service that is still being compiled
  * says little about its later cost.
  */
 export async function takeTurns(candidates, { rounds, seconds, warmSeconds = seconds, connections }) {
   const summaries = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
-  for (const candidate of Object.values(candidates))
+  for (const candidate of Object.values(candidates)) {
+    await candidate.prepare?.();
     await drive({ ...candidate, seconds: warmSeconds, connections });
+  }
   for (let round = 0; round < rounds; round++) {
-    for (const [name, candidate] of Object.entries(candidates))
+    for (const [name, candidate] of Object.entries(candidates)) {
+      await candidate.prepare?.();
       summaries[name].push(await drive({ ...candidate, seconds, connections }));
+    }
   }
   return summaries;
 }
@@ -156,6 +176,7 @@ export function totalOf(summaries) {
   };
   return {
     requests,
+    refused: total((summary) => summary.refused),
     cpu: perRequest(cpuMs, requests),
     quietCpu: quantile(
       summaries.map(({ cpu }) => cpu.sum),

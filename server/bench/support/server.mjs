@@ -27,13 +27,13 @@ export async function makeWorkFolder() {
 }
 
 /** The embedded PostgreSQL of this checkout, reachable for other processes as well. Its `pid` is the postmaster's. */
-export async function startDatabase(folder) {
+export async function startDatabase(folder, settings = {}) {
   const { startEmbeddedPostgres } = await import('../../dist/platform/db/embedded.js');
   const silent = { info() {}, warn() {}, error: (fields, message) => console.error(message, fields) };
   const { connection, stop } = await startEmbeddedPostgres({
     dataDir: folder,
     log: silent,
-    settings: { max_connections: '200' },
+    settings: { max_connections: '200', ...settings },
   });
   const { host, port, user, password, database } = connection;
   const query = `host=${encodeURIComponent(host)}&port=${port}`;
@@ -68,7 +68,7 @@ export async function startPakhus(
     nodeFlags,
     ready: pakhusReady,
     environment: {
-      ...settings,
+      ...environmentOfAll,
       DATA_DIR: join(folder, name),
       DATABASE_URL: database.url,
       ...environment,
@@ -77,7 +77,7 @@ export async function startPakhus(
   return { ...server, database };
 }
 
-const settings = {
+const environmentOfAll = {
   PORT: '0',
   HOST: '127.0.0.1',
   LOG_LEVEL: 'info',
@@ -114,11 +114,19 @@ export async function startServer(folder, { name, file, ready, environment, node
     await exited;
   };
   try {
-    return { name, pid: child.pid, url: await readyUrl(child, output, ready), stop };
+    const url = await readyUrl(child, output, ready);
+    return { name, pid: child.pid, url, stop, lastWords: () => lastWords(name, child, output) };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Of a server that has ended although nobody stopped it; otherwise null. */
+async function lastWords(name, { exitCode, signalCode }, output) {
+  if (exitCode === null && signalCode === null) return null;
+  const text = await readFile(output, 'utf8');
+  return `${name} has ended (${exitCode ?? signalCode}):\n${text.slice(-3000)}`;
 }
 
 async function readyUrl(child, output, ready) {
