@@ -1,91 +1,197 @@
-// How the cost of a request grows with the number of files: the same requests with a thousand files and with a
-// million, and with one API process and with two. Also drawn, as docs/growth.svg.
-import { readFileSync, writeFileSync } from 'node:fs';
+// How costs grow with the number of files: every request with a thousand files and with ten million in one project, a
+// tenth of them of one user, and ten audit rows per file. Then the size of tables under steady churn, and the latency of
+// others while that user is deleted. BENCH_SCALE=1 is the full size, and only it writes docs/growth.json and docs/growth.svg.
+import { writeFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { growthChart } from './support/chart.mjs';
-import { fillFiles } from './support/fill.mjs';
-import { formHeaders, formOf } from './support/forms.mjs';
-import { drive, takeTurns, totalOf } from './support/load.mjs';
-import { startPakhus } from './support/server.mjs';
+import { churnMeasures } from './support/churn.mjs';
+import { deletionMeasures } from './support/deletion.mjs';
+import { everyRequest } from './support/every-request.mjs';
+import { fillAudit, fillFiles, mixedColumns } from './support/fill.mjs';
+import { takeTurns, totalOf } from './support/load.mjs';
+import { startDatabase, startPakhus } from './support/server.mjs';
+import { sizesOf } from './support/sizes.mjs';
+import { createSpaces, createTenant, createUsers } from './support/tenant.mjs';
 
 export const name = 'growth';
 
-const sizes = (process.env.BENCH_SIZES ?? '1000,10000,100000,1000000').split(',').map(Number);
-const figures = fileURLToPath(new URL('../../docs/growth.json', import.meta.url));
-const chart = fileURLToPath(new URL('../../docs/growth.svg', import.meta.url));
+const scale = Number(process.env.BENCH_SCALE ?? 0.1);
+const auditScale = Number(process.env.BENCH_AUDIT_SCALE ?? scale);
+const smallest = 1000;
+const largest = Math.max(smallest, 10_000_000 * scale);
+const steps = [10_000, 100_000, 1_000_000].filter((size) => size < largest).concat(largest);
+const userFiles = (files) => Math.max(smallest, files / 10);
+const auditRows = (files) => Math.max(smallest, (files * 10 * auditScale) / scale);
+const otherUsers = 200;
+const target = { atMost: 1.5 };
+const docs = (file) => fileURLToPath(new URL(`../../docs/${file}`, import.meta.url));
 
-export async function run({ pakhus, tenant, databaseUrl, folder }) {
-  const headers = { authorization: `Bearer ${tenant.key}` };
-  const base = `/api/v1/project/users/${tenant.userId}`;
-  const body = formOf(10 * 1024);
-  const series = {};
-  // Warm up the compiler, or the first requests would measure that instead of a thousand files.
-  await drive({ server: pakhus, request: { path: base, headers }, seconds: 3 });
-  for (const size of sizes) {
-    const fileId = await fillFiles(databaseUrl, tenant, size, "'folder-' || (n % 50)");
-    const read = (path) => ({ server: pakhus, request: { path, headers } });
-    const summaries = await takeTurns(
-      {
-        'read a user': read(base),
-        'read a file': read(`${base}/files/${fileId}`),
-        'list 100 files': read(`${base}/files?limit=100`),
-        // As many as the folder has with a thousand files, so that the reply is the same at every size.
-        'list a folder': read(`${base}/files/folders?prefix=folder-7&limit=20`),
-        'read statistics': read('/api/v1/project/stats/storage'),
-        'upload 10 KiB': {
-          server: pakhus,
-          expect: 201,
-          request: { method: 'POST', path: `${base}/files`, headers: { ...headers, ...formHeaders }, body },
-        },
-      },
-      { rounds: 3, seconds: 0.6, connections: 8 },
-    );
-    for (const [what, rounds] of Object.entries(summaries)) {
-      series[what] = [...(series[what] ?? []), Math.round(totalOf(rounds).p50Ms * 100) / 100];
-    }
-  }
-  writeFileSync(figures, `${JSON.stringify({ unit: 'ms, median', sizes, series }, null, 2)}\n`);
-  draw();
-  const grown = Object.entries(series).flatMap(([what, medians]) => [
-    { name: `${what}: median with ${sizes[0].toLocaleString('en')} files`, figure: medians[0], unit: 'ms' },
-    {
-      name: `${what}: ${sizes.at(-1).toLocaleString('en')} files, ratio to that`,
-      figure: medians.at(-1) / medians[0],
-      unit: '',
-    },
-  ]);
-  return [
-    ...grown,
-    ...(await withTwoProcesses({ pakhus, databaseUrl, folder, request: { path: base, headers } })),
-  ];
-}
-
-/** Drawn from the written figures, so that chart and figures agree. */
-function draw() {
-  const written = JSON.parse(readFileSync(figures, 'utf8'));
-  writeFileSync(chart, growthChart(written.sizes, written.series));
-}
-
-/** The load goes to one process, or is shared between two. */
-async function withTwoProcesses({ pakhus, databaseUrl, folder, request }) {
-  const second = await startPakhus(folder, databaseUrl, { name: 'second', environment: { ROLE: 'api' } });
+export async function run({ pakhus, folder }) {
+  await requireRoom(folder);
+  const small = await startSmall(folder);
   try {
-    const one = [];
-    const two = [];
-    for (let round = 0; round < 4; round++) {
-      one.push((await drive({ server: pakhus, request, connections: 32, seconds: 1.5 })).perSecond);
-      const both = await Promise.all(
-        [pakhus, second].map((server) => drive({ server, request, connections: 16, seconds: 1.5 })),
-      );
-      two.push(both[0].perSecond + both[1].perSecond);
+    await prepare(small);
+    await prepare(pakhus);
+    await fillProject(small, smallest);
+    const measured = [];
+    for (const files of steps) {
+      await fillProject(pakhus, files);
+      measured.push({ files, summaries: await compare(small, pakhus, files === largest ? 5 : 2) });
+      console.log(`measured with ${files.toLocaleString('en')} files`);
     }
-    const best = (figures) => Math.max(...figures);
+    if (scale === 1) draw(measured);
     return [
-      { name: 'reads with one API process', figure: best(one), unit: '1/s' },
-      { name: 'reads with two API processes', figure: best(two), unit: '1/s' },
-      { name: 'two processes to one', figure: best(two) / best(one), unit: '' },
+      ...growthMeasures(measured.at(-1).summaries),
+      ...(await diskMeasures(pakhus)),
+      ...(await churnMeasures(small)),
+      ...(await deletionMeasures(pakhus)),
     ];
+  } catch (error) {
+    console.error((await small.lastWords()) ?? '');
+    throw error;
   } finally {
-    await second.stop();
+    await small.stop();
   }
+}
+
+/** Bytes per file and per audit row with their indexes, as `npm run bench -- processes` shows them, and some to spare. */
+async function requireRoom(folder) {
+  const gigabytes = (largest * 1500 + auditRows(largest) * 550) / 1e9 + 5;
+  const { bavail, bsize } = await statfs(folder);
+  const free = (bavail * bsize) / 1e9;
+  console.log(`needs about ${Math.ceil(gigabytes)} GB of disk, ${Math.floor(free)} GB are free`);
+  if (free < gigabytes)
+    throw new Error(
+      'not enough disk: set BENCH_DIR to another one, or lower BENCH_SCALE or BENCH_AUDIT_SCALE',
+    );
+}
+
+/** With a database to itself, so that the two sides can take turns. It vacuums often: the churn runs for minutes only. */
+async function startSmall(folder) {
+  const database = await startDatabase(join(folder, 'small-database'), { autovacuum_naptime: '5s' });
+  try {
+    const server = await startPakhus(folder, database, { name: 'small' });
+    const stop = () => server.stop().then(database.stop);
+    return { ...server, tenant: await createTenant(server), stop };
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+async function prepare(side) {
+  side.others = await createUsers(side, side.tenant, otherUsers);
+  [side.spaceId] = await createSpaces(side, side.tenant, [side.tenant.userId]);
+}
+
+async function fillProject(side, files) {
+  const { userId, projectId } = side.tenant;
+  side.userFiles = userFiles(files);
+  side.fileId = await fillFiles(side, side.userFiles, mixedColumns(`'${side.spaceId}'::uuid`));
+  const anyOther = `('{${side.others.join()}}'::uuid[])[1 + n % ${otherUsers}]`;
+  await fillFiles(
+    side,
+    files - side.userFiles,
+    { ...mixedColumns('null::uuid'), user_id: anyOther },
+    { counted: `project_id = '${projectId}' and user_id <> '${userId}'` },
+  );
+  await fillAudit(side, auditRows(files), {
+    action: `case when n % 10 = 0 then 'file.upload' else 'file.download' end`,
+    metadata: `case when n % 10 = 0 then t.metadata else '{}' end`,
+    user_id: `case when n % 10 = 1 then t.user_id else ${anyOther} end`,
+  });
+}
+
+/** Fewer rounds for the sizes in between, which are only drawn. */
+async function compare(small, large, rounds) {
+  const [ours, theirs] = [await everyRequest(small), await everyRequest(large)];
+  const candidates = Object.keys(ours).flatMap((what) => [
+    [`${what}, small`, ours[what]],
+    [`${what}, large`, { ...theirs[what], mayRefuse: true }],
+  ]);
+  return takeTurns(Object.fromEntries(candidates), {
+    rounds,
+    seconds: 0.6,
+    warmSeconds: 0.3,
+    connections: 8,
+  });
+}
+
+function growthMeasures(summaries) {
+  const names = Object.keys(summaries).filter((who) => who.endsWith(', small'));
+  return names.flatMap((small) => {
+    const what = small.slice(0, -', small'.length);
+    const [before, after] = [totalOf(summaries[small]), totalOf(summaries[`${what}, large`])];
+    return [
+      { name: `${what}: CPU of the service`, figure: after.cpu.service, unit: 'ms/request' },
+      { name: `${what}: CPU of the database`, figure: after.cpu.database, unit: 'ms/request' },
+      { name: `${what}: CPU, sum`, figure: after.cpu.sum, unit: 'ms/request' },
+      {
+        name: `${what}: CPU, sum, ratio to a thousand files`,
+        figure: after.cpu.sum / before.cpu.sum,
+        unit: '',
+        target,
+      },
+      {
+        name: `${what}: median latency, ratio to a thousand files`,
+        figure: after.p50Ms / before.p50Ms,
+        unit: '',
+        target,
+      },
+      ...(after.refused > 0 ? [refusals(what, after)] : []),
+    ];
+  });
+}
+
+const refusals = (what, { refused, requests }) => ({
+  name: `${what}: refused for lack of capacity`,
+  figure: (refused / requests) * 100,
+  unit: '%',
+  target: { atMost: 0 },
+});
+
+async function diskMeasures({ database }) {
+  const sizes = await sizesOf(database, ['files', 'objects', 'audit_logs']);
+  return ['files', 'objects', 'audit_logs'].map((table) => ({
+    name: `${table} with indexes`,
+    figure: sizes.filter((one) => one.table === table).reduce((total, { bytes }) => total + bytes, 0) / 1e9,
+    unit: 'GB',
+  }));
+}
+
+/** Requests of the same kind share a line: their highest figure. */
+const lines = {
+  'read a user or a file': /^(user|file) detail/,
+  'list files': /^list/,
+  'list folders': /^folders/,
+  'read the audit log': /^audit/,
+  'read statistics': /^stats/,
+  'upload 10 KiB': /^upload/,
+  'delete a file': /^delete/,
+};
+
+function draw(measured) {
+  const highest = (summaries, side, pattern) => {
+    const matching = Object.entries(summaries).filter(
+      ([who]) => pattern.test(who) && who.endsWith(`, ${side}`),
+    );
+    return Math.max(...matching.map(([, rounds]) => totalOf(rounds).cpu.sum));
+  };
+  const rounded = (figure) => Math.round(figure * 1000) / 1000;
+  const series = Object.entries(lines).map(([line, pattern]) => [
+    line,
+    [
+      rounded(highest(measured[0].summaries, 'small', pattern)),
+      ...measured.map(({ summaries }) => rounded(highest(summaries, 'large', pattern))),
+    ],
+  ]);
+  const figures = {
+    unit: 'ms of CPU per request, service and database',
+    sizes: [smallest, ...measured.map(({ files }) => files)],
+    series: Object.fromEntries(series),
+  };
+  writeFileSync(docs('growth.json'), `${JSON.stringify(figures, null, 2)}\n`);
+  writeFileSync(docs('growth.svg'), growthChart(figures.sizes, figures.series));
 }

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
+import { cpuDuring } from './support/cpu.mjs';
 import { drive, median } from './support/load.mjs';
 import { call } from './support/tenant.mjs';
 
@@ -31,10 +32,14 @@ export async function run({ pakhus, tenant, folder }) {
   const perSecond = { pakhus: [], bare: [] };
   const idle = [];
   const busy = [];
+  const cpu = { service: [], database: [] };
   for (let round = 0; round < rounds; round++) {
     perSecond.bare.push((count / (await bareSharp(photo))) * 1000);
     idle.push((await drive({ ...read, seconds: 2 })).p99Ms);
-    perSecond.pakhus.push((count / (await compressAll(pakhus, tenant, bytes, count))) * 1000);
+    const spent = await cpuDuring(pakhus, async () => {
+      perSecond.pakhus.push((count / (await compressAll(pakhus, tenant, bytes, count))) * 1000);
+    });
+    for (const part of Object.keys(cpu)) cpu[part].push(spent[part] / count);
     const compressing = compressAll(pakhus, tenant, bytes, count);
     await delay(1_000);
     busy.push((await drive({ ...read, seconds: 4 })).p99Ms);
@@ -45,6 +50,9 @@ export async function run({ pakhus, tenant, folder }) {
     { name: '12 MP to webp 80, through the service', figure: median(perSecond.pakhus), unit: '1/s' },
     { name: '12 MP to webp 80, bare sharp', figure: median(perSecond.bare), unit: '1/s' },
     { name: 'ratio to bare sharp', figure: median(ratios), unit: '', target: { atLeast: 0.85 } },
+    { name: 'CPU of the service', figure: median(cpu.service), unit: 'ms/image' },
+    { name: 'CPU of the database', figure: median(cpu.database), unit: 'ms/image' },
+    { name: 'CPU, sum', figure: median(cpu.service) + median(cpu.database), unit: 'ms/image' },
     { name: 'read, p99, idle', figure: median(idle), unit: 'ms' },
     { name: 'read, p99, while compressing', figure: median(busy), unit: 'ms' },
     {

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { fillFiles } from './support/fill.mjs';
 import { formHeaders, formOf } from './support/forms.mjs';
 import { takeTurns, totalOf } from './support/load.mjs';
+import { costsOfAll } from './support/measures.mjs';
 import { startPakhus } from './support/server.mjs';
 import { call, createTenant } from './support/tenant.mjs';
 
@@ -13,47 +14,45 @@ export const name = 'partitions';
 const files = Number(process.env.BENCH_FILES ?? 100_000);
 const script = new URL('../db/optional/partition-files.sql', import.meta.url);
 
-export async function run({ pakhus, tenant, databaseUrl, folder }) {
-  const splitUrl = databaseUrl.replace(/\/[^/?]+\?/, '/split?');
-  await query(databaseUrl, 'create database split');
-  const first = await startPakhus(folder, splitUrl, { name: 'first' });
+export async function run({ pakhus, database, folder }) {
+  const splitDatabase = { ...database, url: database.url.replace(/\/[^/?]+\?/, '/split?') };
+  await query(database, 'create database split');
+  const first = await startPakhus(folder, splitDatabase, { name: 'first' });
   await first.stop();
-  await query(splitUrl, await readFile(script, 'utf8'));
-  const split = await startPakhus(folder, splitUrl, { name: 'split' });
+  await query(splitDatabase, await readFile(script, 'utf8'));
+  const split = await startPakhus(folder, splitDatabase, { name: 'split' });
   try {
-    const whole = await requestsOn(pakhus, databaseUrl, tenant);
-    const parts = await requestsOn(split, splitUrl, await createTenant(split));
+    const whole = await requestsOn(pakhus);
+    const parts = await requestsOn({ ...split, tenant: await createTenant(split) });
     const turns = Object.keys(whole).flatMap((what) => [
       [`${what}, whole`, whole[what]],
       [`${what}, split`, parts[what]],
     ]);
     const rounds = await takeTurns(Object.fromEntries(turns), { rounds: 4, seconds: 1, connections: 8 });
-    const p50 = (what) => totalOf(rounds[what]).p50Ms;
-    return Object.keys(whole).flatMap((what) => [
-      { name: `${what}: median`, figure: p50(`${what}, whole`), unit: 'ms' },
-      {
-        name: `${what}: ratio of split to whole`,
-        figure: p50(`${what}, split`) / p50(`${what}, whole`),
+    const sum = (what) => totalOf(rounds[what]).cpu.sum;
+    return [
+      ...costsOfAll(rounds),
+      ...Object.keys(whole).map((what) => ({
+        name: `${what}: CPU, sum, ratio of split to whole`,
+        figure: sum(`${what}, split`) / sum(`${what}, whole`),
         unit: '',
-      },
-    ]);
+      })),
+    ];
   } finally {
     await split.stop();
   }
 }
 
-async function requestsOn(server, databaseUrl, tenant) {
+async function requestsOn(server) {
+  const { tenant, database } = server;
   const headers = { authorization: `Bearer ${tenant.key}` };
   const base = `/api/v1/project/users/${tenant.userId}`;
   const { space } = await call(server, 'POST', `/project/users/${tenant.userId}/spaces`, {
     as: tenant.key,
     body: { external_id: 'bench', name: 'bench' },
   });
-  const fileId = await fillFiles(databaseUrl, tenant, files, "'folder-' || (n % 50)");
-  await query(
-    databaseUrl,
-    `update files set space_id = '${space.id}' where folder = 'folder-3'; analyze files`,
-  );
+  const fileId = await fillFiles(server, files, { folder: "'folder-' || (n % 50)" });
+  await query(database, `update files set space_id = '${space.id}' where folder = 'folder-3'; analyze files`);
   const read = (path) => ({ server, request: { path, headers } });
   return {
     'read a file': read(`${base}/files/${fileId}`),
@@ -73,8 +72,8 @@ async function requestsOn(server, databaseUrl, tenant) {
   };
 }
 
-async function query(databaseUrl, statement) {
-  const client = new pg.Client({ connectionString: databaseUrl });
+async function query({ url }, statement) {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(statement).finally(() => client.end());
 }

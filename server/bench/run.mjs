@@ -1,12 +1,13 @@
 // Runs the benches by name, or all of them: `npm run bench -- [name…] [--against <checkout>] [--profile]`.
 // A bench is a file `<name>.bench.mjs` that exports its `name` and `run(context)`, which resolves to measures.
-// --against measures a second built checkout in turns with this one; --profile writes a CPU profile of Pakhus to
-// the results.
+// --against measures a second built checkout, on a database of its own, in turns with this one; --profile writes a CPU
+// profile of Pakhus to the results.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildIfStale } from '../scripts/build.mjs';
 import { machine } from './support/cpu.mjs';
+import { measureLimits } from './support/limits.mjs';
 import {
   makeWorkFolder,
   removeFolder,
@@ -41,47 +42,60 @@ console.log(
     .map(([what, value]) => `${what} ${value}`)
     .join(', '),
 );
+const limits = await limitsOfMachine();
+console.log(`\nlimits of the machine\n${tableOf(limits)}`);
 for (const wanted of positionals.length > 0 ? positionals : known) {
   const bench = await import(`./${wanted}${suffix}`);
   report(bench.name, await measured(bench));
 }
 
-/** Every bench gets its own servers and database, so that none inherits the state of another. */
+async function limitsOfMachine() {
+  const work = await makeWorkFolder();
+  try {
+    const database = await startDatabase(join(work, 'database'));
+    const start = (description) => startServer(work, description);
+    return await measureLimits(work, database, start).finally(database.stop);
+  } finally {
+    await removeFolder(work);
+  }
+}
+
+/** Every bench gets its own servers and databases, so that none inherits the state of another. */
 async function measured(bench) {
   const work = await makeWorkFolder();
   const undo = [() => removeFolder(work)];
+  const servers = [];
   const started = async (server) => {
     undo.push(server.stop);
+    servers.push(server);
     return server;
   };
+  const startSide = async (name, from, nodeFlags) => {
+    const database = await started(await startDatabase(join(work, `${name}-database`)));
+    const { environment } = bench;
+    const server = await started(await startPakhus(work, database, { name, from, environment, nodeFlags }));
+    return { ...server, tenant: await createTenant(server) };
+  };
+  const profiling = ['--cpu-prof', `--cpu-prof-dir=${results}`, `--cpu-prof-name=${bench.name}.cpuprofile`];
+  const checkouts = { pakhus: root, ...(options.against && { other: resolve(options.against) }) };
+  const startSides = async () => {
+    const pakhus = await startSide('pakhus', checkouts.pakhus, options.profile ? profiling : []);
+    const other = checkouts.other ? await startSide('other', checkouts.other) : null;
+    return { pakhus, other, tenant: pakhus.tenant, database: pakhus.database };
+  };
   try {
-    const database = await started(await startDatabase(work));
-    const profiling = ['--cpu-prof', `--cpu-prof-dir=${results}`, `--cpu-prof-name=${bench.name}.cpuprofile`];
-    const pakhus = await started(
-      await startPakhus(work, database.url, {
-        environment: bench.environment,
-        nodeFlags: options.profile ? profiling : [],
-      }),
-    );
-    const other = options.against
-      ? await started(
-          await startPakhus(work, database.url, {
-            name: 'other',
-            from: resolve(options.against),
-            environment: bench.environment,
-          }),
-        )
-      : null;
+    const sides = bench.servers === false ? {} : await startSides();
     return await bench.run({
-      pakhus,
-      other,
-      tenant: await createTenant(pakhus),
-      databaseUrl: database.url,
+      ...sides,
+      checkouts,
       folder: work,
       startServer: async (description) => started(await startServer(work, description)),
       startAnother: async (name, environment) =>
-        started(await startPakhus(work, database.url, { name, environment })),
+        started(await startPakhus(work, sides.database, { name, environment })),
     });
+  } catch (error) {
+    for (const server of servers) console.error((await server.lastWords?.()) ?? '');
+    throw error;
   } finally {
     for (const step of undo.reverse()) await step();
   }
@@ -91,6 +105,13 @@ function report(name, measures) {
   const command = `npm run bench -- ${name}`;
   console.log(`\n${name}  (${command})\n${tableOf(measures)}`);
   const judged = measures.map((measure) => ({ ...measure, met: isMet(measure) }));
-  const record = { name, at: new Date().toISOString(), command, machine: machine(), measures: judged };
+  const record = {
+    name,
+    at: new Date().toISOString(),
+    command,
+    machine: machine(),
+    limits,
+    measures: judged,
+  };
   writeFileSync(join(results, `${name}.json`), `${JSON.stringify(record, null, 2)}\n`);
 }

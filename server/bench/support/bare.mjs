@@ -8,8 +8,12 @@ const bareServer = (name, file, environment = {}) => ({
   environment,
 });
 
-export const startBare = (startServer, databaseUrl) =>
-  startServer(bareServer('bare', 'bare-server.mjs', { DATABASE_URL: databaseUrl }));
+export const startBare = async (startServer, database) => ({
+  ...(await startServer(bareServer('bare', 'bare-server.mjs', { DATABASE_URL: database.url }))),
+  database,
+});
 
-export const startBareUpload = (startServer) =>
-  startServer(bareServer('bare-upload', 'bare-upload-server.mjs'));
+export const startBareUpload = (startServer, environment = {}) =>
+  startServer(bareServer('bare-upload', 'bare-upload-server.mjs', environment));
+
+export const startBareHttp = (startServer) => startServer(bareServer('bare-http', 'bare-http-server.mjs'));

@@ -1,43 +1,37 @@
-// Sends large uploads without holding them in memory: the same megabyte over and over. Runs as its own process, so
-// that the sender shares as little of a core's cache with the server as possible.
-import { randomBytes } from 'node:crypto';
-import { request } from 'node:http';
-import { formHead, formHeaders, formTail } from './forms.mjs';
+// Runs the process that sends large uploads.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 
-const piece = randomBytes(1 << 20);
+const program = fileURLToPath(new URL('send-large.mjs', import.meta.url));
 
-/** Resolves to the duration and to the status and text of the reply. */
-export function sendLarge(url, headers, bytes) {
-  const head = formHead('large.bin');
-  const startedAt = performance.now();
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      url,
-      {
-        method: 'POST',
-        headers: { ...headers, ...formHeaders, 'content-length': head.length + bytes + formTail.length },
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (more) => {
-          text += more;
-        });
-        response.on('end', () =>
-          resolve({ status: response.statusCode, text, tookMs: performance.now() - startedAt }),
-        );
-      },
-    );
-    outgoing.on('error', reject);
-    outgoing.write(head);
-    let left = bytes;
-    const pump = () => {
-      while (left > 0) {
-        const next = left < piece.length ? piece.subarray(0, left) : piece;
-        left -= next.length;
-        if (!outgoing.write(next)) return outgoing.once('drain', pump);
-      }
-      outgoing.end(formTail);
-    };
-    pump();
-  });
+/** `count` uploads of `bytes` each, sent at once. Resolves to their duration and to how many had to be sent again. */
+export async function sendLarge(target, { bytes, count = 1 }) {
+  const { sender, output } = start({ ...target, bytes, count });
+  const [code] = await once(sender, 'close');
+  if (code !== 0) throw new Error(`the sender of uploads failed:\n${output()}`);
+  return JSON.parse(output());
+}
+
+/** Keeps `count` uploads going until `stop`. */
+export function keepSending(target, { bytes, count }) {
+  const { sender, output } = start({ ...target, bytes, count, repeat: true });
+  const closed = once(sender, 'close');
+  return {
+    stop: async () => {
+      if (sender.exitCode !== null) throw new Error(`the sender of uploads ended:\n${output()}`);
+      sender.kill();
+      await closed;
+    },
+  };
+}
+
+function start(options) {
+  const sender = spawn(process.execPath, [program, JSON.stringify(options)]);
+  let text = '';
+  for (const stream of [sender.stdout, sender.stderr])
+    stream.setEncoding('utf8').on('data', (more) => {
+      text += more;
+    });
+  return { sender, output: () => text };
 }

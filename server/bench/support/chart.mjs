@@ -1,8 +1,8 @@
-// A growth chart as SVG: sizes across and milliseconds up, both on a logarithmic scale.
+// A growth chart as SVG: sizes across and milliseconds of CPU up, both on a logarithmic scale.
 
 const [width, height] = [760, 420];
 const edge = { left: 70, right: 190, top: 40, bottom: 50 };
-const colours = ['#1b6ca8', '#d1495b', '#2e933c', '#8d5a97', '#e09f3e', '#444444'];
+const colours = ['#1b6ca8', '#d1495b', '#2e933c', '#8d5a97', '#e09f3e', '#444444', '#008b8b'];
 
 export function growthChart(sizes, series) {
   const all = Object.values(series).flat();
@@ -19,7 +19,7 @@ export function growthChart(sizes, series) {
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">
 <rect width="100%" height="100%" fill="white"/>
-<text x="${edge.left}" y="22" font-size="15">Median latency by the number of files of one user</text>
+<text x="${edge.left}" y="22" font-size="15">CPU time per request, service and database, by the number of files in a project</text>
 ${decades.map((decade) => `<path d="M${edge.left} ${up(decade)}H${width - edge.right}" stroke="#ddd"/><text x="${edge.left - 8}" y="${up(decade) + 4}" text-anchor="end">${10 ** decade} ms</text>`).join('\n')}
 ${sizes.map((size) => `<text x="${across(Math.log10(size))}" y="${height - edge.bottom + 20}" text-anchor="middle">${size.toLocaleString('en')}</text>`).join('\n')}
 ${Object.values(series)

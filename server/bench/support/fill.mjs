@@ -1,6 +1,182 @@
-// Hundreds of thousands of files: rows without objects, for benches that read the database.
+// Files by the million, for benches that read the database: copies of the rows of one real upload, so that they fit the
+// schema of any checkout. No bytes are stored for them.
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { formHeaders, formOf } from './forms.mjs';
+
+const rowsPerTransaction = 250_000;
+/** From here on it is faster to build the indexes afterwards. */
+const rowsWithIndexes = 1_000_000;
+
+/**
+ * Adds files until the tenant's user has `total` of them, or until that many fulfil the condition `counted`; resolves to
+ * the id of one of the user's. `columns` is SQL over the number n for columns that differ from file to file.
+ */
+export async function fillFiles(server, total, columns, { counted } = {}) {
+  const { tenant, database } = server;
+  return withClient(database, async (client) => {
+    const template = await upload(server, tenant);
+    const have = await countRows(client, 'files', counted ?? `user_id = '${tenant.userId}'`);
+    await fill(client, 'files', { first: have + 1, last: total }, (range) =>
+      addFiles(client, template, range, { ...common(total), ...columns }),
+    );
+    await settle(client);
+    return someFile(client, tenant.userId);
+  });
+}
+
+/**
+ * Adds audit rows until there are `total` of them, spread over 300 days in the order of their time. `columns` as above.
+ */
+export async function fillAudit(server, total, columns) {
+  const { tenant, database } = server;
+  await withClient(database, async (client) => {
+    const template = await upload(server, tenant);
+    await addMonths(client);
+    const copy = await copyOf(client, 'audit_logs', 'resource_id', template, {
+      id: 'gen_random_uuid()',
+      created_at: `now() - interval '300 days' * (1 - n / ${total}.0)`,
+      ...columns,
+    });
+    const have = await countRows(client, 'audit_logs', 'true');
+    await fill(client, 'audit_logs', { first: have + 1, last: total }, async (range) => {
+      await client.query('begin');
+      await numberRows(client, range);
+      await client.query(copy);
+      await client.query('commit');
+    });
+    await client.query('vacuum (analyze) audit_logs');
+  });
+}
+
+async function withClient({ url }, work) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return work(client).finally(() => client.end());
+}
+
+async function countRows(client, table, condition) {
+  const { rows } = await client.query(`select count(*)::int as count from ${table} where ${condition}`);
+  return rows[0].count;
+}
+
+/** Calls `add` for one range of numbers after the other. */
+async function fill(client, table, { first, last }, add) {
+  const indexes = last - first < rowsWithIndexes ? [] : await dropIndexes(client, table);
+  for (let from = first; from <= last; from += rowsPerTransaction)
+    await add({ first: from, last: Math.min(from + rowsPerTransaction - 1, last) });
+  await client.query(`set maintenance_work_mem = '512MB'`);
+  for (const definition of indexes) await client.query(definition);
+}
+
+/** All but those of constraints; resolves to the statements that create them again. */
+async function dropIndexes(client, table) {
+  const { rows } = await client.query(
+    `select indexname as name, replace(indexdef, ' ON ONLY ', ' ON ') as definition from pg_indexes
+     where schemaname = 'public' and tablename = $1 and indexname not in (select conname from pg_constraint)`,
+    [table],
+  );
+  for (const { name } of rows) await client.query(`drop index ${name}`);
+  return rows.map(({ definition }) => definition);
+}
+
+/** In the order of their time, as they would arrive. */
+const common = (total) => ({
+  name: `'file-' || n || '.bin'`,
+  created_at: `now() - make_interval(secs => (${total} - n) / 10.0)`,
+  updated_at: `now() - make_interval(secs => (${total} - n) / 10.0)`,
+});
+
+/** A mix in which every index has its share of rows. `space` is SQL for the space of file n. */
+export const mixedColumns = (space) => ({
+  folder: `case when n % 10 = 0 then '' else 'folder-' || (n % 50) || '/deeper-' || (n % 7) end`,
+  tags: `case n % 4 when 0 then array['bench', 'tag-' || (n % 100)] when 1 then array['bench'] else '{}' end`,
+  classifier: `case when n % 2 = 0 then 'class-' || (n % 20) end`,
+  mime_type: `(array['application/pdf', 'text/plain', 'image/png', 'application/octet-stream'])[1 + n % 4]`,
+  visibility: `case when n % 10 = 3 then 'public' else 'private' end`,
+  zone: `case when n % 10 = 3 then 'public' else 'private' end`,
+  space_id: `case when n % 3 = 0 then ${space} end`,
+});
+
+/** Where the log is partitioned, the service has made the partitions that it needs: add the earlier ones. */
+async function addMonths(client) {
+  const { rows } = await client.query(`select relkind from pg_class where oid = 'audit_logs'::regclass`);
+  if (rows[0].relkind !== 'p') return;
+  for (let back = 0; back <= 10; back++) {
+    await client.query(
+      `do $$ declare month date := date_trunc('month', now()) - interval '${back} months'; begin
+           execute format('create table %I partition of audit_logs for values from (%L) to (%L)',
+             'audit_logs_filled_' || to_char(month, 'YYYYMM'), month, month + interval '1 month');
+         exception when invalid_object_definition then null; end $$`,
+    );
+  }
+}
+
+const numberRows = (client, { first, last }) =>
+  client.query(
+    `create temporary table numbered on commit drop as
+       select n, gen_random_uuid() as id from generate_series($1::int, $2::int) n`,
+    [first, last],
+  );
+
+/** The file whose rows are copied. */
+async function upload(server, { key, userId }) {
+  const response = await fetch(`${server.url}/project/users/${userId}/files`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, ...formHeaders },
+    body: formOf(1000),
+  });
+  if (response.status !== 201) throw new Error(`upload got status ${response.status}`);
+  return (await response.json()).file;
+}
+
+/** The trigger on files writes several rows for each; here one statement adds the same totals at once. */
+async function addFiles(client, template, range, columns) {
+  const files = await copyOf(client, 'files', 'id', template, columns);
+  const objects = await copyOf(client, 'objects', 'file_id', template, columns);
+  await client.query('begin');
+  await client.query('alter table files disable trigger user');
+  await numberRows(client, range);
+  await client.query(`
+    with added as (${files} returning project_id, user_id, space_id, size, visibility, mime_type, classifier),
+    ${objects ? `added_objects as (${objects}),` : ''}
+    counted_users as (
+      update users u set used_bytes = used_bytes + bytes, file_count = file_count + files
+      from (select user_id, sum(size) as bytes, count(*) as files from added group by 1) a where u.id = a.user_id),
+    counted_spaces as (
+      update spaces s set used_bytes = used_bytes + bytes, file_count = file_count + files
+      from (select space_id, sum(size) as bytes, count(*) as files from added group by 1) a where s.id = a.space_id)
+    insert into stat_deltas (project_id, dimension, value, count, bytes)
+      select project_id, dimension, value, count(*), sum(size) from added
+      cross join lateral (values ('visibility', visibility), ('mime_type', mime_type),
+        ('classifier', coalesce(classifier, ''))) d(dimension, value)
+      group by 1, 2, 3`);
+  await client.query('alter table files enable trigger user');
+  await client.query('commit');
+}
+
+/**
+ * Inserts a copy of the template's row for every number: the new id stands wherever the template's id stood, in columns
+ * that the schema has. Null if it has no such table.
+ */
+async function copyOf(client, table, idColumn, { id }, columns) {
+  const { rows: known } = await client.query(
+    `select column_name as name, data_type as type from information_schema.columns
+     where table_schema = 'public' and table_name = $1 and is_generated = 'NEVER'`,
+    [table],
+  );
+  if (known.length === 0) return null;
+  const { rows } = await client.query(`select * from ${table} where ${idColumn} = $1`, [id]);
+  const valueFor = ({ name, type }) => {
+    if (columns[name]) return columns[name];
+    if (rows[0][name] === id) return 'numbered.id';
+    if (type === 'text' && rows[0][name]?.includes(id))
+      return `replace(t.${name}, '${id}', numbered.id::text)`;
+    return `t.${name}`;
+  };
+  return `insert into ${table} (${known.map(({ name }) => name).join(', ')})
+    select ${known.map(valueFor).join(', ')} from numbered, ${table} t where t.${idColumn} = '${id}'`;
+}
 
 /** Such a bulk insert is unrealistic, so the totals are folded and the tables vacuumed before anything is measured. */
 async function settle(client) {
@@ -9,29 +185,13 @@ async function settle(client) {
     if (rows.length === 0) break;
     await delay(200);
   }
-  await client.query('vacuum (analyze) files, users, stat_deltas, stat_totals');
+  await client.query('vacuum (analyze)');
 }
 
-/** Adds files until the user has `total` of them; resolves to the id of one. `folderOf` is SQL over the number n. */
-export async function fillFiles(databaseUrl, { projectId, userId }, total, folderOf) {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows: counted } = await client.query(
-      'select count(*)::int as files from files where user_id = $1',
-      [userId],
-    );
-    await client.query(
-      `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, folder, tags, sha256, created_at)
-       select id, $1::uuid, $2::uuid, 'file-' || n || '.bin', 1000, 'application/octet-stream', $1 || '/' || id,
-         ${folderOf}, array['bench'], '\\x00', now() - make_interval(secs => n / 10.0)
-       from (select n, gen_random_uuid() as id from generate_series($3::int + 1, $4::int) n) numbered`,
-      [projectId, userId, counted[0].files, total],
-    );
-    await settle(client);
-    const { rows } = await client.query('select id from files where user_id = $1 limit 1', [userId]);
-    return rows[0].id;
-  } finally {
-    await client.end();
-  }
+/** Neither the newest nor the oldest. */
+async function someFile(client, userId) {
+  const middle = `select id from files where user_id = $1 order by created_at desc
+    offset (select count(*) / 2 from files where user_id = $1) limit 1`;
+  const { rows } = await client.query(middle, [userId]);
+  return rows[0].id;
 }

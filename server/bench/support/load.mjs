@@ -2,18 +2,31 @@
 // sockets, because a client as heavy as the server would measure itself.
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { cpuMsOf } from './cpu.mjs';
+import { cpuOf, cpuSince } from './cpu.mjs';
+
+/** Shortens all turns, to see whether a bench works: its figures then mean little. */
+export const pace = Number(process.env.BENCH_PACE ?? 1);
 
 /**
- * Sends for `seconds` over `connections` and resolves to a summary. `server` is the target, with its `url` and `pid`;
- * `request` is one request, or a function that builds the next one. A reply with a status other than `expect` ends
- * the run: the speed of failures is not of interest.
+ * Sends for `seconds` over `connections` and resolves to a summary. `server` is the target, with its `url`, `pid` and
+ * `database`; `request` is one request, or a function that builds the next one, or null when there is none left. It ends
+ * early once `until` is true. A reply with a status other than `expect` ends the run: the speed of failures is not of
+ * interest. With `mayRefuse`, refusals for lack of capacity are counted instead.
  */
-export async function drive({ server, request, connections = 32, seconds, expect = 200 }) {
+export async function drive({
+  server,
+  request,
+  connections = 32,
+  seconds,
+  expect = 200,
+  until = () => false,
+  mayRefuse = false,
+}) {
   const { hostname, port, host } = new URL(server.url);
   const next = typeof request === 'function' ? request : () => request;
   const constant = typeof request === 'function' ? null : bytesOf(host, request);
   const latencies = [];
+  let refused = 0;
 
   const sockets = await Promise.all(
     Array.from({ length: connections }, async () => {
@@ -22,25 +35,28 @@ export async function drive({ server, request, connections = 32, seconds, expect
       return socket;
     }),
   );
-  const cpuBefore = cpuMsOf(server.pid);
+  const cpuBefore = cpuOf(server);
   const startedAt = performance.now();
-  const until = startedAt + seconds * 1000;
+  const endsAt = startedAt + seconds * pace * 1000;
   try {
     await Promise.all(
       sockets.map(async (socket) => {
         const exchange = exchangeOver(socket);
         for (;;) {
           const sentAt = performance.now();
-          if (sentAt >= until) return;
-          const status = await exchange(constant ?? bytesOf(host, next()));
-          if (status !== expect) throw new Error(`${server.url} answered ${status} instead of ${expect}`);
+          if (sentAt >= endsAt || until()) return;
+          const following = constant ?? next();
+          if (following === null) return;
+          const status = await exchange(constant ?? bytesOf(host, following));
+          if (status === 503 && mayRefuse) refused += 1;
+          else if (status !== expect)
+            throw new Error(`${server.url} answered ${status} instead of ${expect}`);
           latencies.push(performance.now() - sentAt);
         }
       }),
     );
     const tookMs = performance.now() - startedAt;
-    const cpuMs = cpuMsOf(server.pid) - cpuBefore;
-    return summaryOf(latencies, tookMs, cpuMs);
+    return { ...summaryOf(latencies, tookMs, cpuSince(cpuBefore, cpuOf(server))), refused };
   } finally {
     for (const socket of sockets) socket.destroy();
   }
@@ -96,50 +112,85 @@ function summaryOf(latencies, tookMs, cpuMs) {
     requests,
     tookMs,
     cpuMs,
+    cpu: perRequest(cpuMs, requests),
     perSecond: (requests / tookMs) * 1000,
-    cpuMsPerRequest: cpuMs / requests,
     p50Ms: median(latencies),
     p99Ms: quantile(latencies, 0.99),
   };
 }
 
+/** One summary for servers that were driven at the same time and share a database. */
+export function mergeSummaries(summaries, databaseMs) {
+  const total = (field) => summaries.reduce((before, summary) => before + field(summary), 0);
+  const requests = total((summary) => summary.requests);
+  const cpuMs = { service: total((summary) => summary.cpuMs.service), database: databaseMs };
+  return {
+    requests,
+    tookMs: Math.max(...summaries.map(({ tookMs }) => tookMs)),
+    cpuMs,
+    cpu: perRequest(cpuMs, requests),
+    perSecond: total((summary) => summary.perSecond),
+    refused: total((summary) => summary.refused),
+    p50Ms: median(summaries.map(({ p50Ms }) => p50Ms)),
+    p99Ms: Math.max(...summaries.map(({ p99Ms }) => p99Ms)),
+  };
+}
+
+const perRequest = ({ service, database }, requests) => ({
+  service: service / requests,
+  database: database / requests,
+  sum: (service + database) / requests,
+});
+
 /**
- * Runs candidates in turns, so that other load on the machine affects all of them equally. Resolves to one list of
+ * Runs candidates in turns, so that other load on the machine affects all of them equally, each after its `prepare`, if
+ * it has one. Resolves to one list of
  * summaries per candidate. The first round is a warm-up of `warmSeconds`: a service that is still being compiled
  * says little about its later cost.
  */
 export async function takeTurns(candidates, { rounds, seconds, warmSeconds = seconds, connections }) {
   const summaries = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
-  for (const candidate of Object.values(candidates))
+  for (const candidate of Object.values(candidates)) {
+    await candidate.prepare?.();
     await drive({ ...candidate, seconds: warmSeconds, connections });
+  }
   for (let round = 0; round < rounds; round++) {
-    for (const [name, candidate] of Object.entries(candidates))
+    for (const [name, candidate] of Object.entries(candidates)) {
+      await candidate.prepare?.();
       summaries[name].push(await drive({ ...candidate, seconds, connections }));
+    }
   }
   return summaries;
 }
 
 /**
  * CPU over all rounds, and medians of the figures that vary with other load on the machine. Other load also empties
- * the caches and so raises CPU time: a fifth of the rounds were below `quietCpuMsPerRequest`.
+ * the caches and so raises CPU time: a fifth of the rounds were below `quietCpu`.
  */
-export const totalOf = (summaries) => ({
-  requests: sum(summaries, 'requests'),
-  cpuMsPerRequest: sum(summaries, 'cpuMs') / sum(summaries, 'requests'),
-  quietCpuMsPerRequest: quantile(
-    summaries.map(({ cpuMsPerRequest }) => cpuMsPerRequest),
-    0.2,
-  ),
-  perSecond: median(summaries.map(({ perSecond }) => perSecond)),
-  p50Ms: median(summaries.map(({ p50Ms }) => p50Ms)),
-  p99Ms: median(summaries.map(({ p99Ms }) => p99Ms)),
-});
-
-const sum = (summaries, field) => summaries.reduce((total, summary) => total + summary[field], 0);
+export function totalOf(summaries) {
+  const total = (field) => summaries.reduce((before, summary) => before + field(summary), 0);
+  const requests = total((summary) => summary.requests);
+  const cpuMs = {
+    service: total((summary) => summary.cpuMs.service),
+    database: total((summary) => summary.cpuMs.database),
+  };
+  return {
+    requests,
+    refused: total((summary) => summary.refused),
+    cpu: perRequest(cpuMs, requests),
+    quietCpu: quantile(
+      summaries.map(({ cpu }) => cpu.sum),
+      0.2,
+    ),
+    perSecond: median(summaries.map(({ perSecond }) => perSecond)),
+    p50Ms: median(summaries.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(summaries.map(({ p99Ms }) => p99Ms)),
+  };
+}
 
 export const median = (numbers) => quantile(numbers, 0.5);
 
-function quantile(numbers, share) {
+export function quantile(numbers, share) {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }

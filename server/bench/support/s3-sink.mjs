@@ -1,7 +1,9 @@
 // As much of S3 as an upload needs. It keeps only lengths, so that benches measure the cost of Pakhus and not of the
 // store.
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
 
 const mark = 'x-amz-meta-pakhus-upload';
 
@@ -40,6 +42,13 @@ export async function startS3Sink() {
     S3_SECRET_ACCESS_KEY: 'a secret that only the benches know about',
     S3_FORCE_PATH_STYLE: 'true',
   };
+}
+
+/** The same in a process of its own. */
+export async function startS3SinkProcess() {
+  const child = fork(fileURLToPath(new URL('s3-sink-process.mjs', import.meta.url)));
+  const [environment] = await once(child, 'message');
+  return { environment, stop: () => child.disconnect() };
 }
 
 /** Answers for a bucket like for an object: the service checks its buckets at startup. */

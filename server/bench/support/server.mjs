@@ -1,5 +1,5 @@
-// The servers under measurement: one PostgreSQL for all of them, the built Pakhus as its own process, and the servers
-// that a bench compares it with.
+// The servers under measurement: a built Pakhus as its own process, its PostgreSQL, and the servers that a bench
+// compares it with.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
@@ -13,6 +13,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const adminEmail = 'admin@pakhus.local';
 export const adminPassword = 'the admin of the benches';
 
+const pakhusReady = /Pakhus is ready at (\S+)/;
 const tmpfsType = 0x01021994;
 const readyWithinMs = 60_000;
 
@@ -25,44 +26,76 @@ export async function makeWorkFolder() {
   }
 }
 
-/** The embedded database of Pakhus, reachable for other processes as well. */
-export async function startDatabase(folder) {
+/** The embedded PostgreSQL of this checkout, reachable for other processes as well. Its `pid` is the postmaster's. */
+export async function startDatabase(folder, settings = {}) {
   const { startEmbeddedPostgres } = await import('../../dist/platform/db/embedded.js');
   const silent = { info() {}, warn() {}, error: (fields, message) => console.error(message, fields) };
   const { connection, stop } = await startEmbeddedPostgres({
-    dataDir: join(folder, 'database'),
+    dataDir: folder,
     log: silent,
-    settings: { max_connections: '200' },
+    settings: { max_connections: '200', ...settings },
   });
   const { host, port, user, password, database } = connection;
   const query = `host=${encodeURIComponent(host)}&port=${port}`;
-  return { url: `postgres://${user}:${encodeURIComponent(password)}@/${database}?${query}`, stop };
+  const url = `postgres://${user}:${encodeURIComponent(password)}@/${database}?${query}`;
+  return { url, pid: await postmasterIn(folder), stop };
 }
 
+/** The postmaster of an embedded PostgreSQL, given the data folder of Pakhus. */
+export async function postmasterIn(dataDir) {
+  const pidFile = join(dataDir, 'postgres', 'cluster', 'data', 'postmaster.pid');
+  return Number((await readFile(pidFile, 'utf8')).split('\n')[0]);
+}
+
+/** In a checkout, the service is in `server/`; in an older one it is at the root. */
+export const mainOf = (checkout) =>
+  [join(checkout, 'server'), checkout].map((base) => join(base, 'dist', 'main.js')).find(existsSync) ??
+  fail(`${checkout} is not built: it has no dist/main.js`);
+
+const fail = (message) => {
+  throw new Error(message);
+};
+
 /** `from` is another built checkout to compare with; `environment` overrides the settings below. */
-export function startPakhus(
+export async function startPakhus(
   folder,
-  databaseUrl,
+  database,
   { name = 'pakhus', from = root, environment, nodeFlags } = {},
 ) {
-  return startServer(folder, {
+  const server = await startServer(folder, {
     name,
-    file: join(from, 'dist', 'main.js'),
+    file: mainOf(from),
     nodeFlags,
-    ready: /Pakhus is ready at (\S+)/,
+    ready: pakhusReady,
     environment: {
-      PORT: '0',
-      HOST: '127.0.0.1',
-      LOG_LEVEL: 'info',
+      ...environmentOfAll,
       DATA_DIR: join(folder, name),
-      DATABASE_URL: databaseUrl,
-      JWT_SECRET: 'a secret that only the benches know about',
-      ADMIN_EMAIL: adminEmail,
-      ADMIN_PASSWORD: adminPassword,
-      USER_TOKEN_TTL_SECONDS: '86400',
+      DATABASE_URL: database.url,
       ...environment,
     },
   });
+  return { ...server, database };
+}
+
+const environmentOfAll = {
+  PORT: '0',
+  HOST: '127.0.0.1',
+  LOG_LEVEL: 'info',
+  JWT_SECRET: 'a secret that only the benches know about',
+  ADMIN_EMAIL: adminEmail,
+  ADMIN_PASSWORD: adminPassword,
+  USER_TOKEN_TTL_SECONDS: '86400',
+};
+
+/** Pakhus as it is installed: without any settings but where to listen and where to keep its data. */
+export async function startEmbedded(folder, { dataDir, from = root }) {
+  const server = await startServer(folder, {
+    name: 'embedded',
+    file: mainOf(from),
+    ready: pakhusReady,
+    environment: { PORT: '0', HOST: '127.0.0.1', DATA_DIR: dataDir },
+  });
+  return { ...server, database: { pid: await postmasterIn(dataDir) } };
 }
 
 /** Starts a program that prints its address. Its output goes to a file, like the log of a service. */
@@ -81,11 +114,19 @@ export async function startServer(folder, { name, file, ready, environment, node
     await exited;
   };
   try {
-    return { name, pid: child.pid, url: await readyUrl(child, output, ready), stop };
+    const url = await readyUrl(child, output, ready);
+    return { name, pid: child.pid, url, stop, lastWords: () => lastWords(name, child, output) };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Of a server that has ended although nobody stopped it; otherwise null. */
+async function lastWords(name, { exitCode, signalCode }, output) {
+  if (exitCode === null && signalCode === null) return null;
+  const text = await readFile(output, 'utf8');
+  return `${name} has ended (${exitCode ?? signalCode}):\n${text.slice(-3000)}`;
 }
 
 async function readyUrl(child, output, ready) {

@@ -50,3 +50,14 @@ export async function createUsers(server, { key }, count) {
   }
   return ids;
 }
+
+/** Creates a space for each of the users and resolves to their ids. */
+export async function createSpaces(server, { key }, userIds) {
+  const ids = [];
+  for (const user of userIds) {
+    const body = { external_id: randomBytes(6).toString('hex'), name: 'bench' };
+    const { space } = await call(server, 'POST', `/project/users/${user}/spaces`, { as: key, body });
+    ids.push(space.id);
+  }
+  return ids;
+}

@@ -1,0 +1,126 @@
+// Every read, filter and change whose cost could grow with the number of files, for one user of a project.
+import { cursorAfter } from './cursor.mjs';
+import { formHeaders, formOf } from './forms.mjs';
+import { query } from './sizes.mjs';
+
+const body = formOf(10 * 1024);
+const pageSize = 20;
+
+/** Values that the files of `mixedColumns` have. Common ones match half of the files, rare ones one of a hundred. */
+const filters = {
+  folder: 'folder=folder-7/deeper-0',
+  'root folder': 'folder=',
+  'common tag': 'tags=bench',
+  'rare tag': 'tags=tag-4',
+  'two tags': 'tags=bench&tags=tag-8',
+  'tag of no file': 'tags=none',
+  classifier: 'classifier=class-4',
+  'classifier of no file': 'classifier=none',
+  type: 'mime_type=application/pdf',
+  family: 'mime_type=image/*',
+  'type of no file': 'mime_type=video/mp4',
+  public: 'visibility=public',
+  private: 'visibility=private',
+  'no space': 'space_id=none',
+  'classifier and type': 'classifier=class-4&mime_type=application/pdf',
+  'tag and classifier': 'tags=bench&classifier=class-4',
+  'tag and folder': 'tags=bench&folder=folder-4/deeper-4',
+  'folder and type': 'folder=folder-4/deeper-4&mime_type=application/pdf',
+  'public and type': 'visibility=public&mime_type=image/png',
+};
+
+/** `server` has a `fileId` and a `spaceId` of the tenant's user. */
+export async function everyRequest(server) {
+  return {
+    ...(await readsOf(server)),
+    ...auditOf(server),
+    ...statsOf(server),
+    ...changesOf(server),
+  };
+}
+
+async function readsOf(server) {
+  const { key, userId } = server.tenant;
+  const user = `/api/v1/project/users/${userId}`;
+  const read = (path) => ({ server, request: { path, headers: { authorization: `Bearer ${key}` } } });
+  const list = (filter) => read(`${user}/files?limit=${pageSize}&${filter}`);
+  const inSpace = `space_id=${server.spaceId}`;
+  const folders = (where) => read(`${user}/files/folders?limit=${pageSize}&${where}`);
+  return {
+    'user detail': read(user),
+    'list users': read(`/api/v1/project/users?limit=${pageSize}`),
+    'list spaces': read(`${user}/spaces?limit=${pageSize}`),
+    'file detail': read(`${user}/files/${server.fileId}`),
+    'list 20 files': list(''),
+    'list 20 files, from the middle': list(`cursor=${await cursorAfter(server, server.userFiles / 2)}`),
+    ...Object.fromEntries(Object.entries(filters).map(([what, filter]) => [`list by ${what}`, list(filter)])),
+    'list by space': list(inSpace),
+    'list by space and folder': list(`${inSpace}&folder=folder-6/deeper-6`),
+    'list by space and tag': list(`${inSpace}&tags=bench`),
+    'list by space and classifier': list(`${inSpace}&classifier=class-6`),
+    'folders at the root': folders(''),
+    'folders below a folder': folders('prefix=folder-7'),
+    'folders of a space': folders(inSpace),
+  };
+}
+
+function auditOf(server) {
+  const { admin, key, userId, projectId } = server.tenant;
+  const list = (path, as) => ({ server, request: { path, headers: { authorization: `Bearer ${as}` } } });
+  const own = (filter) => list(`/api/v1/project/audit?limit=${pageSize}&${filter}`, key);
+  const all = (filter) => list(`/api/v1/admin/audit?limit=${pageSize}&${filter}`, admin);
+  const day = (back) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
+  return {
+    'audit: newest': own(''),
+    'audit: by action': own('action=file.upload'),
+    'audit: by rare action': own('action=project.update'),
+    'audit: by user': own(`user_id=${userId}`),
+    'audit: by user and action': own(`user_id=${userId}&action=file.upload`),
+    'audit: by actor': own('actor_type=project'),
+    'audit: by absent actor': own('actor_type=integration'),
+    'audit: a past week': own(`from=${day(107)}&to=${day(100)}`),
+    'audit: a past week by action': own(`from=${day(107)}&to=${day(100)}&action=file.upload`),
+    'audit: of all projects': all(''),
+    'audit: of all projects by action': all('action=file.upload'),
+    'audit: of a project, for the admin': all(`project_id=${projectId}`),
+  };
+}
+
+function statsOf(server) {
+  const { admin, key, userId } = server.tenant;
+  const read = (path, as = key) => ({
+    server,
+    request: { path: `/api/v1${path}`, headers: { authorization: `Bearer ${as}` } },
+  });
+  return {
+    'stats: overview': read('/project/stats/overview'),
+    'stats: files': read('/project/stats/files'),
+    'stats: storage': read('/project/stats/storage'),
+    'stats: requests': read('/project/stats/requests'),
+    'stats: a user': read(`/project/users/${userId}/stats`),
+    'stats: storage of a user': read(`/project/users/${userId}/storage`),
+    'stats: all projects': read('/admin/stats/global', admin),
+    'stats: list of projects': read('/admin/stats/projects', admin),
+  };
+}
+
+/** The deletions take the files that the uploads before them have left. */
+export function changesOf(server, userId = server.tenant.userId) {
+  const headers = { authorization: `Bearer ${server.tenant.key}` };
+  const path = `/api/v1/project/users/${userId}/files`;
+  let left = [];
+  const prepare = async () => {
+    const uploaded = `select id from files where user_id = $1 and name = 'bench.bin' and id <> $2`;
+    const { rows } = await query(server.database.url, uploaded, [userId, server.fileId]);
+    left = rows.map(({ id }) => id);
+  };
+  const remove = () => {
+    const id = left.pop();
+    return id === undefined ? null : { method: 'DELETE', path: `${path}/${id}`, headers };
+  };
+  const upload = { method: 'POST', path, headers: { ...headers, ...formHeaders }, body };
+  return {
+    'upload 10 KiB': { server, expect: 201, request: upload },
+    'delete a file': { server, expect: 204, request: remove, prepare },
+  };
+}
