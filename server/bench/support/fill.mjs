@@ -130,12 +130,17 @@ async function upload(server, { key, userId }) {
   return (await response.json()).file;
 }
 
-/** The trigger on files writes several rows for each; here one statement adds the same totals at once. */
+/**
+ * Triggers on files may write several rows for each; here one statement adds the same totals at once. The one that writes the
+ * view of a file has to run, where the schema has it.
+ */
 async function addFiles(client, template, range, columns) {
   const files = await copyOf(client, 'files', 'id', template, columns);
   const objects = await copyOf(client, 'objects', 'file_id', template, columns);
   await client.query('begin');
   await client.query('alter table files disable trigger user');
+  const { rowCount } = await client.query(`select from pg_trigger where tgname = 'files_viewed'`);
+  if (rowCount > 0) await client.query('alter table files enable trigger files_viewed');
   await numberRows(client, range);
   await client.query(`
     with added as (${files} returning project_id, user_id, space_id, size, visibility, mime_type, classifier),
