@@ -3,7 +3,6 @@
 // others while that user is deleted. BENCH_SCALE=1 is the full size, and only it writes docs/growth.json and docs/growth.svg.
 import { writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { growthChart } from './support/chart.mjs';
 import { churnMeasures } from './support/churn.mjs';
@@ -11,9 +10,8 @@ import { deletionMeasures } from './support/deletion.mjs';
 import { everyRequest } from './support/every-request.mjs';
 import { fillAudit, fillFiles, mixedColumns } from './support/fill.mjs';
 import { takeTurns, totalOf } from './support/load.mjs';
-import { startDatabase, startPakhus } from './support/server.mjs';
 import { sizesOf } from './support/sizes.mjs';
-import { createSpaces, createTenant, createUsers } from './support/tenant.mjs';
+import { createSpaces, createUsers } from './support/tenant.mjs';
 
 export const name = 'growth';
 
@@ -28,32 +26,26 @@ const otherUsers = 200;
 const target = { atMost: 1.5 };
 const docs = (file) => fileURLToPath(new URL(`../../docs/${file}`, import.meta.url));
 
-export async function run({ pakhus, folder }) {
+export async function run({ pakhus, folder, startSide }) {
   await requireRoom(folder);
-  const small = await startSmall(folder);
-  try {
-    await prepare(small);
-    await prepare(pakhus);
-    await fillProject(small, smallest);
-    const measured = [];
-    for (const files of steps) {
-      await fillProject(pakhus, files);
-      measured.push({ files, summaries: await compare(small, pakhus, files === largest ? 5 : 2) });
-      console.log(`measured with ${files.toLocaleString('en')} files`);
-    }
-    if (scale === 1) draw(measured);
-    return [
-      ...growthMeasures(measured.at(-1).summaries),
-      ...(await diskMeasures(pakhus)),
-      ...(await churnMeasures(small)),
-      ...(await deletionMeasures(pakhus)),
-    ];
-  } catch (error) {
-    console.error((await small.lastWords()) ?? '');
-    throw error;
-  } finally {
-    await small.stop();
+  // It vacuums often, because the churn runs for minutes only.
+  const small = await startSide('small', { settings: { autovacuum_naptime: '5s' } });
+  await prepare(small);
+  await prepare(pakhus);
+  await fillProject(small, smallest);
+  const measured = [];
+  for (const files of steps) {
+    await fillProject(pakhus, files);
+    measured.push({ files, summaries: await compare(small, pakhus, files === largest ? 5 : 2) });
+    console.log(`measured with ${files.toLocaleString('en')} files`);
   }
+  if (scale === 1) draw(measured);
+  return [
+    ...growthMeasures(measured.at(-1).summaries),
+    ...(await diskMeasures(pakhus)),
+    ...(await churnMeasures(small)),
+    ...(await deletionMeasures(pakhus)),
+  ];
 }
 
 /** Bytes per file and per audit row with their indexes, as `npm run bench -- processes` shows them, and some to spare. */
@@ -66,19 +58,6 @@ async function requireRoom(folder) {
     throw new Error(
       'not enough disk: set BENCH_DIR to another one, or lower BENCH_SCALE or BENCH_AUDIT_SCALE',
     );
-}
-
-/** With a database to itself, so that the two sides can take turns. It vacuums often: the churn runs for minutes only. */
-async function startSmall(folder) {
-  const database = await startDatabase(join(folder, 'small-database'), { autovacuum_naptime: '5s' });
-  try {
-    const server = await startPakhus(folder, database, { name: 'small' });
-    const stop = () => server.stop().then(database.stop);
-    return { ...server, tenant: await createTenant(server), stop };
-  } catch (error) {
-    await database.stop();
-    throw error;
-  }
 }
 
 async function prepare(side) {

@@ -70,17 +70,23 @@ async function measured(bench) {
     servers.push(server);
     return server;
   };
-  const startSide = async (name, from, nodeFlags) => {
-    const database = await started(await startDatabase(join(work, `${name}-database`)));
+  const startSide = async (name, { from = root, nodeFlags, settings } = {}) => {
+    const database = await started(await startDatabase(join(work, `${name}-database`), settings));
     const { environment } = bench;
     const server = await started(await startPakhus(work, database, { name, from, environment, nodeFlags }));
     return { ...server, tenant: await createTenant(server) };
   };
+  const cleanUp = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  // Otherwise the servers would outlive a run that is cut short.
+  const cutShort = () => cleanUp().finally(() => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, cutShort);
   const profiling = ['--cpu-prof', `--cpu-prof-dir=${results}`, `--cpu-prof-name=${bench.name}.cpuprofile`];
   const checkouts = { pakhus: root, ...(options.against && { other: resolve(options.against) }) };
   const startSides = async () => {
-    const pakhus = await startSide('pakhus', checkouts.pakhus, options.profile ? profiling : []);
-    const other = checkouts.other ? await startSide('other', checkouts.other) : null;
+    const pakhus = await startSide('pakhus', { nodeFlags: options.profile ? profiling : [] });
+    const other = checkouts.other ? await startSide('other', { from: checkouts.other }) : null;
     return { pakhus, other, tenant: pakhus.tenant, database: pakhus.database };
   };
   try {
@@ -89,6 +95,7 @@ async function measured(bench) {
       ...sides,
       checkouts,
       folder: work,
+      startSide,
       startServer: async (description) => started(await startServer(work, description)),
       startAnother: async (name, environment) =>
         started(await startPakhus(work, sides.database, { name, environment })),
@@ -97,7 +104,8 @@ async function measured(bench) {
     for (const server of servers) console.error((await server.lastWords?.()) ?? '');
     throw error;
   } finally {
-    for (const step of undo.reverse()) await step();
+    for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, cutShort);
+    await cleanUp();
   }
 }
 

@@ -6,26 +6,29 @@ import { query } from './sizes.mjs';
 const body = formOf(10 * 1024);
 const pageSize = 20;
 
-/** Values that the files of `mixedColumns` have. Common ones match half of the files, rare ones one of a hundred. */
+/** Values that the files of `mixedColumns` have. */
 const filters = {
-  folder: 'folder=folder-7/deeper-0',
+  folder: 'folder=folder-2/deeper-7',
   'root folder': 'folder=',
   'common tag': 'tags=bench',
-  'rare tag': 'tags=tag-4',
-  'two tags': 'tags=bench&tags=tag-8',
+  'two tags': 'tags=bench&tags=tag-1',
+  'rare tag': 'tags=rare',
   'tag of no file': 'tags=none',
-  classifier: 'classifier=class-4',
+  classifier: 'classifier=class-1',
+  'rare classifier': 'classifier=rare',
   'classifier of no file': 'classifier=none',
   type: 'mime_type=application/pdf',
+  'rare type': 'mime_type=video/rare',
+  'type of no file': 'mime_type=audio/mpeg',
   family: 'mime_type=image/*',
-  'type of no file': 'mime_type=video/mp4',
+  'rare family': 'mime_type=video/*',
   public: 'visibility=public',
   private: 'visibility=private',
   'no space': 'space_id=none',
-  'classifier and type': 'classifier=class-4&mime_type=application/pdf',
-  'tag and classifier': 'tags=bench&classifier=class-4',
-  'tag and folder': 'tags=bench&folder=folder-4/deeper-4',
-  'folder and type': 'folder=folder-4/deeper-4&mime_type=application/pdf',
+  'classifier and type': 'classifier=class-1&mime_type=application/pdf',
+  'tag and classifier': 'tags=bench&classifier=class-1',
+  'tag and folder': 'tags=bench&folder=folder-2/deeper-7',
+  'folder and type': 'folder=folder-2/deeper-7&mime_type=application/pdf',
   'public and type': 'visibility=public&mime_type=image/png',
 };
 
@@ -55,11 +58,11 @@ async function readsOf(server) {
     'list 20 files, from the middle': list(`cursor=${await cursorAfter(server, server.userFiles / 2)}`),
     ...Object.fromEntries(Object.entries(filters).map(([what, filter]) => [`list by ${what}`, list(filter)])),
     'list by space': list(inSpace),
-    'list by space and folder': list(`${inSpace}&folder=folder-6/deeper-6`),
+    'list by space and folder': list(`${inSpace}&folder=folder-2/deeper-7`),
     'list by space and tag': list(`${inSpace}&tags=bench`),
-    'list by space and classifier': list(`${inSpace}&classifier=class-6`),
+    'list by space and classifier': list(`${inSpace}&classifier=class-1`),
     'folders at the root': folders(''),
-    'folders below a folder': folders('prefix=folder-7'),
+    'folders below a folder': folders('prefix=folder-2'),
     'folders of a space': folders(inSpace),
   };
 }

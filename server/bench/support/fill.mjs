@@ -87,14 +87,19 @@ const common = (total) => ({
   updated_at: `now() - make_interval(secs => (${total} - n) / 10.0)`,
 });
 
-/** A mix in which every index has its share of rows. `space` is SQL for the space of file n. */
+/**
+ * A mix in which every filter finds at least 20 files among a thousand, alone and in pairs. The oldest thousand have 25
+ * rare ones of each kind, however many files there are. `space` is SQL for the space of file n.
+ */
 export const mixedColumns = (space) => ({
-  folder: `case when n % 10 = 0 then '' else 'folder-' || (n % 50) || '/deeper-' || (n % 7) end`,
-  tags: `case n % 4 when 0 then array['bench', 'tag-' || (n % 100)] when 1 then array['bench'] else '{}' end`,
-  classifier: `case when n % 2 = 0 then 'class-' || (n % 20) end`,
-  mime_type: `(array['application/pdf', 'text/plain', 'image/png', 'application/octet-stream'])[1 + n % 4]`,
-  visibility: `case when n % 10 = 3 then 'public' else 'private' end`,
-  zone: `case when n % 10 = 3 then 'public' else 'private' end`,
+  folder: `case when n % 10 = 0 then '' else 'folder-' || (n % 5) || '/deeper-' || (n % 10) end`,
+  tags: `case when n <= 1000 and n % 40 = 7 then array['rare'] when n / 40 % 4 = 0 then array['bench', 'tag-' || (n / 160 % 3)]
+    when n / 40 % 4 = 1 then array['bench'] else '{}' end`,
+  classifier: `case when n <= 1000 and n % 40 = 8 then 'rare' when n % 7 < 4 then 'class-' || (n % 7) end`,
+  mime_type: `case when n <= 1000 and n % 40 = 9 then 'video/rare'
+    else (array['application/pdf', 'text/plain', 'image/png', 'application/octet-stream'])[1 + n / 10 % 4] end`,
+  visibility: `case when n % 11 = 3 then 'public' else 'private' end`,
+  zone: `case when n % 11 = 3 then 'public' else 'private' end`,
   space_id: `case when n % 3 = 0 then ${space} end`,
 });
 
