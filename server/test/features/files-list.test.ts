@@ -174,6 +174,23 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(first.body.files).toHaveLength(20);
     });
 
+    test('files.list: pages of a family of types hold every file of every such type once, newest first', async () => {
+      const path = await userOf();
+      const types = ['image/png', 'image/gif', 'text/plain', 'image/x-icon', 'imagery/png'];
+      for (let at = 0; at < 15; at += 1) await put(path, `f${at}`, { type: types[at % types.length] ?? '' });
+      const whole = await service.api.get(`${path}/files?limit=100`, tenant.key);
+      const images = whole.body.files.filter((file: { mimeType: string }) =>
+        file.mimeType.startsWith('image/'),
+      );
+      expect(images).toHaveLength(9);
+      for (const limit of [1, 2, 9, 100]) {
+        const walked = await walk(path, `/files?limit=${limit}&mime_type=image/*`);
+        expect(walked.files.map((file) => file.id)).toEqual(images.map(({ id }: { id: string }) => id));
+        expect(walked.pages).toBe(Math.ceil(9 / limit));
+      }
+      expect((await walk(path, '/files?mime_type=video/*')).files).toEqual([]);
+    });
+
     test.each(['files', 'files/folders'])(
       'files.list: a page of %s with large metadata ends early, and all pages hold every file once',
       async (at) => {

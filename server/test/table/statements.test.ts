@@ -18,6 +18,8 @@ const exceptions: Readonly<Record<string, string>> = {
   'credentials.sql.ts withSubjects: plans': 'a foreign key ties a user to a plan of its own project',
   'files.sql.ts selectFiles: files':
     'what is found by its space or user alone is then held against project and owner',
+  'files.sql.ts selectFamily: files, files':
+    'what is found by its user alone is then held against the project',
   'files.sql.ts listChildFolders: files':
     'what is found by its space or user alone is then held against project and owner',
   'files.sql.ts listExposed: files': 'the mover serves every project',
