@@ -7,7 +7,9 @@ import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
 import { repetitions } from '../support/bounds.ts';
-import { objectsOf, placesOf, reapAll, wrongCounters, wrongOwners } from '../support/ledger.ts';
+import { rowsOf } from '../support/database.ts';
+import { blankPng } from '../support/image-files.ts';
+import { objectsOf, placesOf, reapUntilDone, wrongCounters, wrongOwners } from '../support/ledger.ts';
 import {
   allScopes,
   type Caller,
@@ -31,8 +33,10 @@ import {
   usedBy,
 } from '../support/model.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { until } from '../support/processes.ts';
 import { adminSession, logIn, unique } from '../support/tenants.ts';
-import { upload } from '../support/uploads.ts';
+import { drawnTransitions, keepTransitions, seenTransitions } from '../support/transitions.ts';
+import { contentTypeOf, formOf, partsOf } from '../support/uploads.ts';
 
 const operationsMin = repetitions(20_000, 4_000);
 const restartsMin = repetitions(3, 1);
@@ -847,47 +851,43 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       if (own && token.space.session === token.jti) token.space.session = null;
     },
   ],
-  'files.upload': [
-    14,
+  'files.upload': [14, async (world, draw) => void (await uploadAs('file', world, draw))],
+  'images.upload': [
+    2,
+    async (world, draw) => {
+      const sent = await uploadAs('image', world, draw);
+      // At once, so that the worker may be anywhere in its job.
+      if (sent && draw.stray % 3 === 0) await deleteOne(world, sent);
+      if (sent && draw.stray % 3 === 1) await changeOne(world, sent, draw);
+    },
+  ],
+  'images.job': [
+    2,
     async (world, draw) => {
       const caller = someone(world, draw, fileCallers);
-      const { path, user, aimed } = someSpace(world, caller, draw);
-      const wanted = caller.kind !== 'space' && draw.yes ? aimed : undefined;
-      const size = pick(sizes, draw.number) ?? 0;
-      const type = pick(types, draw.what % 7 > 4 ? draw.what : 0) ?? '';
-      const bytes = Buffer.alloc(size, `${draw.number} and ${draw.what} `);
-      const folder = pick(folders, draw.what) ?? '';
-      const tags = draw.also ? ['red'] : [];
-      const visibility = draw.number % 5 === 0 ? 'public' : 'private';
-      const meta = { folder, tags, visibility, ...(wanted ? { space_id: wanted.id } : {}) } as const;
-      const reply = await upload(world.api, caller.text ?? '', path, bytes, { type, meta });
-      const refused = refusal(caller, { actors: files, scope: 'files:write' }, { path, user });
-      if (refused !== null || !user)
-        return void expectStatus(reply, refused ?? 404, asked(caller, 'files.upload'));
-      const project = tenantOf(caller);
-      const isOwn = wanted && !wanted.gone && wanted.owner === user;
-      const space = caller.space ?? (isOwn ? wanted : null);
-      const outcome = outcomeOfUpload(project, user, wanted && !isOwn ? 'unknown' : space, size, type);
-      if (typeof outcome === 'string') {
-        expectStatus(reply, 422, asked(caller, `files.upload (${outcome})`));
-        return void expect(reply.body.error.code).toBe(outcome);
-      }
-      if (!expectStatus(reply, outcome, asked(caller, 'files.upload'))) return;
-      const sha256 = createHash('sha256').update(bytes).digest('hex');
-      const { id } = reply.body.file;
-      const file = {
-        id,
-        owner: user,
-        space,
-        size,
-        sha256,
-        mimeType: type,
-        folder,
-        tags,
-        visibility,
-      } as StoredFile;
-      project.files.push(file);
-      expect(reply.body.file).toMatchObject(viewOfFile(file));
+      const own = caller.project && draw.stray % 7 > 0 ? [caller.project] : world.projects;
+      const image = pick(
+        own.flatMap((project) => project.files).filter((file) => file.job),
+        draw.number,
+      );
+      const isVisible =
+        image &&
+        caller.project?.files.includes(image) &&
+        (!caller.pinned || caller.pinned === image.owner) &&
+        (!caller.space || caller.space === image.space);
+      const ask = () => world.api.get(`/project/jobs/${image?.job?.id ?? randomUUID()}`, caller.text);
+      let reply = await ask();
+      const expected =
+        refusal(caller, { actors: files, scope: 'files:read' }, null) ?? (isVisible ? 200 : 404);
+      if (!expectStatus(reply, expected, asked(caller, 'images.job')) || !image?.job) return;
+      if (draw.number % 3 === 0)
+        await until('the job is done', async () => {
+          reply = await ask();
+          return !['pending', 'processing'].includes(reply.body.status);
+        });
+      if (image.job.isDone) expect(reply.body.status).toBe('done');
+      expect(['pending', 'processing', 'done'], reply.text).toContain(reply.body.status);
+      image.job.isDone = reply.body.status === 'done';
     },
   ],
   'files.list': [
@@ -932,6 +932,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       if (!expectStatus(reply, expected, asked(caller, 'files.read')) || !file) return;
       expect(reply.body.file).toMatchObject(viewOfFile(file));
       if (draw.also) return;
+      if (file.job) return readImage(world, caller, at, file);
       const download = await request(reply.body.file.url);
       const bytes = Buffer.from(await download.body.arrayBuffer());
       expect(createHash('sha256').update(bytes).digest('hex')).toBe(file.sha256);
@@ -941,33 +942,115 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
     4,
     async (world, draw) => {
       const caller = someone(world, draw, fileCallers);
-      const { at, file, ...place } = someFile(world, caller, draw);
-      const visibility = draw.yes ? 'public' : 'private';
-      const change = {
-        folder: pick(folders, draw.what) ?? '',
-        tags: draw.also ? ['blue'] : [],
-        visibility,
-      } as const;
-      const reply = await world.api.put(at, caller.text, change);
-      const expected = refusal(caller, { actors: files, scope: 'files:write' }, place) ?? (file ? 200 : 404);
-      if (!expectStatus(reply, expected, asked(caller, 'files.change')) || !file) return;
-      Object.assign(file, change);
-      expect(reply.body.file).toMatchObject(viewOfFile(file));
+      await changeOne(world, { caller, ...someFile(world, caller, draw) }, draw);
     },
   ],
   'files.delete': [
     5,
     async (world, draw) => {
       const caller = someone(world, draw, fileCallers);
-      const { at, file, ...place } = someFile(world, caller, draw);
-      const reply = await world.api.delete(at, caller.text);
-      const expected = refusal(caller, { actors: files, scope: 'files:delete' }, place) ?? (file ? 204 : 404);
-      if (!expectStatus(reply, expected, asked(caller, 'files.delete')) || !file) return;
-      const { files: stored } = tenantOf(caller);
-      stored.splice(stored.indexOf(file), 1);
+      await deleteOne(world, { caller, ...someFile(world, caller, draw) });
     },
   ],
 };
+
+/** A file as one caller sees it. */
+interface Seen extends UserPath {
+  readonly caller: Caller;
+  readonly at: string;
+  readonly file: StoredFile | undefined;
+}
+
+const tinyImage = blankPng(64, 48);
+
+/** Null if the upload was refused, as the model said. */
+async function uploadAs(kind: 'file' | 'image', world: World, draw: Draw): Promise<Seen | null> {
+  const caller = someone(world, draw, fileCallers);
+  const { path, user, aimed } = someSpace(world, caller, draw);
+  const wanted = caller.kind !== 'space' && draw.yes ? aimed : undefined;
+  const filler = Buffer.alloc(pick(sizes, draw.number) ?? 0, `${draw.number} and ${draw.what} `);
+  const bytes = kind === 'image' ? tinyImage : filler;
+  const size = bytes.length;
+  const type = kind === 'image' ? 'image/png' : (pick(types, draw.what % 7 > 4 ? draw.what : 0) ?? '');
+  const folder = pick(folders, draw.what) ?? '';
+  const tags = draw.also ? ['red'] : [];
+  const visibility = draw.number % 5 === 0 ? 'public' : 'private';
+  const meta = { folder, tags, visibility, ...(wanted ? { space_id: wanted.id } : {}) } as const;
+  const reply = await world.api.call('POST', `${path}/${kind}s`, {
+    ...(caller.text === undefined ? {} : { as: caller.text }),
+    raw: formOf(partsOf(bytes, { type, meta, fileField: kind })),
+    headers: { 'content-type': contentTypeOf() },
+  });
+  const what = asked(caller, `${kind}s.upload`);
+  const refused = refusal(caller, { actors: files, scope: 'files:write' }, { path, user });
+  if (refused !== null || !user) {
+    expectStatus(reply, refused ?? 404, what);
+    return null;
+  }
+  const project = tenantOf(caller);
+  const isOwn = wanted && !wanted.gone && wanted.owner === user;
+  const space = caller.space ?? (isOwn ? wanted : null);
+  const outcome = outcomeOfUpload(project, user, wanted && !isOwn ? 'unknown' : space, size, type);
+  if (typeof outcome === 'string') {
+    expectStatus(reply, 422, `${what} (${outcome})`);
+    expect(reply.body.error.code).toBe(outcome);
+    return null;
+  }
+  if (!expectStatus(reply, outcome === 201 && kind === 'image' ? 202 : outcome, what)) return null;
+  const file: StoredFile = {
+    id: kind === 'image' ? reply.body.file_id : reply.body.file.id,
+    owner: user,
+    space: space ?? null,
+    size,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    mimeType: type,
+    folder,
+    tags,
+    visibility,
+    job: kind === 'image' ? { id: reply.body.job_id, isDone: false } : null,
+  };
+  project.files.push(file);
+  if (kind === 'file') expect(reply.body.file).toMatchObject(viewOfFile(file));
+  return { caller, path, user, at: `${path}/files/${file.id}`, file };
+}
+
+/** The original, or its webp; only the webp once the job was seen done. A move may change the URL at any time. */
+async function readImage(
+  world: World,
+  caller: Caller,
+  at: string,
+  { sha256, job }: StoredFile,
+): Promise<void> {
+  const bytes = await until('the image can be read', async () => {
+    const { body } = await world.api.get(at, caller.text);
+    const reply = await request(body.file.url);
+    const read = Buffer.from(await reply.body.arrayBuffer());
+    return reply.statusCode === 200 && read;
+  });
+  const isOriginal = createHash('sha256').update(bytes).digest('hex') === sha256;
+  if (job?.isDone || !isOriginal) expect(bytes.toString('latin1', 8, 12)).toBe('WEBP');
+}
+
+async function changeOne(world: World, { caller, at, file, ...place }: Seen, draw: Draw): Promise<void> {
+  const change = {
+    folder: pick(folders, draw.what) ?? '',
+    tags: draw.also ? ['blue'] : [],
+    visibility: draw.yes ? 'public' : 'private',
+  } as const;
+  const reply = await world.api.put(at, caller.text, change);
+  const expected = refusal(caller, { actors: files, scope: 'files:write' }, place) ?? (file ? 200 : 404);
+  if (!expectStatus(reply, expected, asked(caller, 'files.change')) || !file) return;
+  Object.assign(file, change);
+  expect(reply.body.file).toMatchObject(viewOfFile(file));
+}
+
+async function deleteOne(world: World, { caller, at, file, ...place }: Seen): Promise<void> {
+  const reply = await world.api.delete(at, caller.text);
+  const expected = refusal(caller, { actors: files, scope: 'files:delete' }, place) ?? (file ? 204 : 404);
+  if (!expectStatus(reply, expected, asked(caller, 'files.delete')) || !file) return;
+  const { files: stored } = tenantOf(caller);
+  stored.splice(stored.indexOf(file), 1);
+}
 
 function someIntegration(world: World, caller: Caller, draw: Draw) {
   const project = (draw.stray % 9 === 6 ? null : caller.project) ?? projectOf(world, draw);
@@ -1042,6 +1125,7 @@ beforeAll(async () => {
     REAPER_INTERVAL_SECONDS: '1',
     USER_TOKEN_TTL_SECONDS: '86400',
   });
+  await keepTransitions(base.databaseUrl);
   service = new Service(base, await adminSession(base.api));
 });
 afterAll(async () => {
@@ -1093,9 +1177,17 @@ test(`pakhus: ${operationsMin} random operations by all callers, with restarts, 
   expect(await wrongCounters(service.current)).toEqual([]);
   if (replayed !== undefined) return;
   expect(isTold()).toBe(true);
-  await reapAll(service.current);
+  const { databaseUrl } = service.base;
+  await until('every image job is done', async () => {
+    const left = await rowsOf(databaseUrl, "select from compression_jobs where status <> 'done' limit 1");
+    return left.length === 0;
+  });
+  await reapUntilDone(service.current);
   expect(await wrongOwners(service.current), 'files and their objects').toEqual([]);
   expect(await objectsOf(service.current), 'objects in the store against rows').toEqual(
     await placesOf(service.current),
+  );
+  expect(await drawnTransitions(), 'transitions of objects').toEqual(
+    expect.arrayContaining(await seenTransitions(databaseUrl)),
   );
 });

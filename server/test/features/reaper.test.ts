@@ -405,6 +405,22 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     expect(await objectsOf(service, id)).toEqual([]);
   });
 
+  test('files.upload: an upload that has lost its object before the first byte writes nothing and is refused with 503', async () => {
+    const { id, key, path } = await tenantWithUser();
+    await sql(`create function lose_object() returns trigger language plpgsql as 'begin return null; end';
+      create trigger lose_object before update on objects for each row
+        when (new.state = 'writing' and new.project_id = '${id}') execute function lose_object()`);
+    // The store is down, so that an attempt to write would get another error.
+    await outage(async () => {
+      const reply = await upload(service.api, key, path, bytesOf(3 << 20));
+      expect([reply.status, reply.body.error.code]).toEqual([503, 'STORAGE_UNAVAILABLE']);
+      expect(reply.body.error.message).toBe('The upload took too long and was discarded: send it again');
+    });
+    await sql('drop function lose_object cascade');
+    await reapAll(service);
+    await expectBalanced(service, id);
+  });
+
   test('files.upload: while the store is down an upload is 503 with Retry-After and leaves nothing', async () => {
     const { id, key, path } = await tenantWithUser();
     await outage(async () => {

@@ -58,6 +58,8 @@ export interface StoredFile {
   folder: string;
   tags: readonly string[];
   visibility: 'private' | 'public';
+  /** The compression job of an image; `isDone` once a caller was told so. */
+  readonly job: { readonly id: string; isDone: boolean } | null;
 }
 
 export interface Integration {

@@ -1,4 +1,7 @@
 // Runs a suite on every object store: always on disk, and on S3 if there is a server.
+import { join } from 'node:path';
+import { createDiskStore } from '../../src/platform/objects/disk/disk-store.ts';
+import type { ObjectStore } from '../../src/platform/objects/object-store.ts';
 import type { TestPakhus } from './pakhus.ts';
 import { startTestPakhus } from './pakhus.ts';
 import { makeBuckets, type S3Buckets, type S3Server, testS3Server } from './s3-server.ts';
@@ -67,3 +70,19 @@ const onS3 = (server: S3Server): StoreChoice => ({
     };
   },
 });
+
+/** The objects of a service that keeps them in `dataDir`, for reading and listing. */
+export const diskStoreIn = (dataDir: string): ObjectStore =>
+  createDiskStore({
+    root: join(dataDir, 'objects'),
+    signingSecret: 'not used',
+    urlPath: '/unused',
+    clock: Date.now,
+  });
+
+/** The keys in both zones, sorted. */
+export async function keysIn(store: ObjectStore): Promise<string[]> {
+  const keys: string[] = [];
+  for (const zone of ['private', 'public'] as const) for await (const key of store.list(zone)) keys.push(key);
+  return keys.sort();
+}

@@ -9,6 +9,7 @@ import { isStorableText } from '../../kernel/text/text.ts';
 import type { Room } from '../../platform/concurrency/bytes-in-flight.ts';
 import type { FilePart } from '../../platform/forms/form-reader.ts';
 import { detectMediaType, sniffedBytes } from '../../platform/media-detect.ts';
+import { objectLost } from '../objects/objects.hold.ts';
 import type { ReceivedFile } from './files.receive.ts';
 
 export interface FileFacts {
@@ -150,7 +151,7 @@ export function toRefusal(
     case 'file count':
       return tooMany('files', 'maxFiles', plan?.maxFiles ?? usualMax.files);
     case 'object lost':
-      return outage('storage', 'The upload took too long and was discarded: send it again');
+      return objectLost();
     case 'not confirmed':
       return outage('database', 'The database did not answer. The file was not stored: send it again');
   }

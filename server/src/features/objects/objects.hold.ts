@@ -2,10 +2,15 @@
 import type { Deps } from '../../contract/deps.ts';
 import type { HeldObject } from '../../contract/object-ref.ts';
 import { whileRenewed } from '../../kernel/async/lease.ts';
+import { outage, type PakhusError } from '../../kernel/error.ts';
 import { toStorageKey } from './objects.key.ts';
 import { beginWriting, renewHold } from './objects.sql.ts';
 
-/** An upload that takes longer than the grace period. */
+/** The reaper has taken the object from an upload: the process was suspended, or the database away, for too long. */
+export const objectLost = (): PakhusError =>
+  outage('storage', 'The upload took too long and was discarded: send it again');
+
+/** An upload that takes longer than the grace period. Writes nothing if the hold is lost already. */
 export async function whileWriting<Result>(
   deps: Deps,
   object: HeldObject,
@@ -13,7 +18,7 @@ export async function whileWriting<Result>(
 ): Promise<Result> {
   const graceSeconds = deps.settings.REAPER_GRACE_SECONDS;
   const hold = () => deps.db.query(beginWriting(object, graceSeconds));
-  await hold();
+  if ((await hold()).length === 0) throw objectLost();
   return whileRenewed(graceSeconds, hold, work, warnNotRenewed(deps, object));
 }
 
