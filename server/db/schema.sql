@@ -111,6 +111,15 @@ alter table daily_stats add constraint daily_stats_project_id_fkey FOREIGN KEY (
 CREATE INDEX daily_stats_of_projects ON public.daily_stats USING btree (day) WHERE (subject_id = project_id);
 CREATE INDEX daily_stats_to_purge ON public.daily_stats USING btree (day) WHERE (subject_id <> project_id);
 
+create table file_tags (
+  project_id uuid not null,
+  user_id uuid not null,
+  tag text collate "C" not null,
+  created_at timestamp(3) with time zone not null,
+  id uuid not null
+);
+alter table file_tags add constraint file_tags_pkey PRIMARY KEY (project_id, user_id, tag, created_at, id);
+
 create table files (
   id uuid not null,
   project_id uuid not null,
@@ -144,13 +153,15 @@ CREATE INDEX files_of_level ON public.files USING btree (user_id, created_at, id
 CREATE INDEX files_of_mime_type ON public.files USING btree (user_id, mime_type, created_at, id);
 CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at, id) WHERE (space_id IS NOT NULL);
 CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at, id) WHERE (space_id IS NOT NULL);
-CREATE INDEX files_of_tags ON public.files USING gin (tags) WHERE (tags <> '{}'::text[]);
 CREATE INDEX files_public ON public.files USING btree (user_id, created_at, id) WHERE (visibility = 'public'::text);
 CREATE INDEX files_to_hide ON public.files USING btree (id) WHERE ((visibility = 'private'::text) AND (zone = 'public'::text));
 CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> zone);
 CREATE TRIGGER files_added AFTER INSERT ON public.files REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files_added();
 CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file_changed();
 CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files_gone();
+CREATE TRIGGER files_retagged AFTER UPDATE ON public.files FOR EACH ROW WHEN (((((old.project_id IS DISTINCT FROM new.project_id) OR (old.user_id IS DISTINCT FROM new.user_id)) OR (old.tags IS DISTINCT FROM new.tags)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION keep_file_tags();
+CREATE TRIGGER files_tagged AFTER INSERT ON public.files REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_tags();
+CREATE TRIGGER files_untagged AFTER DELETE ON public.files REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_tags();
 CREATE TRIGGER files_viewed BEFORE INSERT OR UPDATE ON public.files FOR EACH ROW EXECUTE FUNCTION write_file_view();
 
 create table folded_batches (
@@ -453,6 +464,25 @@ CREATE OR REPLACE FUNCTION public.files_allowed(max_files bigint)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$select coalesce(max_files, 10000000)$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_file_tags()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into file_tags select distinct f.project_id, f.user_id, tag, f.created_at, f.id from changed f, unnest(f.tags) tag;
+  elsif tg_op = 'DELETE' then
+    delete from file_tags t using changed f, unnest(f.tags) as of_file(tag)
+      where t.project_id = f.project_id and t.user_id = f.user_id and t.tag = of_file.tag
+        and t.created_at = f.created_at and t.id = f.id;
+  else
+    delete from file_tags t where t.project_id = old.project_id and t.user_id = old.user_id and t.tag = any(old.tags)
+      and t.created_at = old.created_at and t.id = old.id;
+    insert into file_tags select distinct new.project_id, new.user_id, tag, new.created_at, new.id from unnest(new.tags) tag;
+  end if;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.note_file_changed()
  RETURNS trigger

@@ -136,16 +136,18 @@ async function upload(server, { key, userId }) {
 }
 
 /**
- * Triggers on files may write several rows for each; here one statement adds the same totals at once. The one that writes the
- * view of a file has to run, where the schema has it.
+ * Triggers on files may write several rows for each; here one statement adds the same totals at once. Those that
+ * write views and tags have to run, where the schema has them.
  */
 async function addFiles(client, template, range, columns) {
   const files = await copyOf(client, 'files', 'id', template, columns);
   const objects = await copyOf(client, 'objects', 'file_id', template, columns);
   await client.query('begin');
   await client.query('alter table files disable trigger user');
-  const { rowCount } = await client.query(`select from pg_trigger where tgname = 'files_viewed'`);
-  if (rowCount > 0) await client.query('alter table files enable trigger files_viewed');
+  const { rows } = await client.query(
+    `select tgname as name from pg_trigger where tgname in ('files_viewed', 'files_tagged')`,
+  );
+  for (const { name } of rows) await client.query(`alter table files enable trigger ${name}`);
   await numberRows(client, range);
   await client.query(`
     with added as (${files} returning project_id, user_id, space_id, size, visibility, mime_type, classifier),

@@ -10,3 +10,18 @@ alter table files drop constraint files_project_id_fkey;
 drop function if exists record_uploads;
 drop function if exists note_file cascade;
 delete from applied_functions where name in ('record_uploads.sql', 'note_file.sql');
+
+-- The tags of files, so that a list of the files with a tag is found in the order of their time. The index over the arrays
+-- held the tags of all tenants together and found them in no order.
+create table file_tags (
+  project_id uuid not null,
+  user_id uuid not null,
+  tag text collate "C" not null,
+  created_at timestamptz(3) not null,
+  -- The file's.
+  id uuid not null,
+  primary key (project_id, user_id, tag, created_at, id)
+);
+insert into file_tags
+  select distinct project_id, user_id, tag, created_at, id from files, unnest(tags) tag;
+drop index files_of_tags;

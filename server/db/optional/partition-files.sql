@@ -33,7 +33,7 @@ alter table compression_jobs add constraint compression_jobs_project_id_file_id_
 
 -- The triggers of files come with their functions, which the next start applies again.
 delete from applied_functions where name in ('note_file_changed.sql', 'note_files_added.sql', 'note_files_gone.sql',
-  'write_file_view.sql');
+  'write_file_view.sql', 'keep_file_tags.sql');
 
 commit;
 analyze files;

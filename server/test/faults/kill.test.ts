@@ -13,7 +13,7 @@ import { repetitions } from '../support/bounds.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { freshDatabase, rowsOf } from '../support/database.ts';
 import { blankPng } from '../support/image-files.ts';
-import { endHolds, wrongCounters, wrongOwners } from '../support/ledger.ts';
+import { endHolds, wrongCopies, wrongCounters, wrongOwners } from '../support/ledger.ts';
 import { testSecrets } from '../support/pakhus.ts';
 import { type PakhusProcess, startProcess } from '../support/process.ts';
 import { isGone, until } from '../support/processes.ts';
@@ -248,6 +248,7 @@ for (const choice of storesFor('kills')) {
             : readdir(join(dataDir, 'objects', 'tmp')).then((names) => names.length),
         );
         expect(await wrongCounters({ databaseUrl: database.url })).toEqual([]);
+        expect(await wrongCopies({ databaseUrl: database.url })).toEqual([]);
         // An image job that the last stop has interrupted goes on with the next start.
         expect(
           await rowsOf(database.url, "select * from objects where state not in ('stored', 'rewriting')"),

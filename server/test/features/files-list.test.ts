@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findFiles, listFiles } from '../../src/features/files/files.sql.ts';
 import { noSql } from '../../src/platform/db/sql.ts';
 import { rowsOf } from '../support/database.ts';
+import { wrongCopies } from '../support/ledger.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import {
   adminSession,
@@ -172,6 +173,24 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(odd.files).toHaveLength(12);
       const first = await service.api.get(`${path}/files`, tenant.key);
       expect(first.body.files).toHaveLength(20);
+    });
+
+    test('files.list: a list by tag follows changes, pages in order, and nothing stays of files that are gone', async () => {
+      const path = await userOf();
+      const ids: string[] = [];
+      for (let at = 0; at < 9; at += 1)
+        ids.push(await put(path, `f${at}`, { meta: { tags: ['kept', `t${at % 3}`] } }));
+      const [first = '', second = '', ...rest] = ids;
+      await service.api.put(`${path}/files/${first}`, tenant.key, { tags: ['t1'] });
+      await service.api.delete(`${path}/files/${second}`, tenant.key);
+      const kept = await walk(path, '/files?limit=2&tags=kept');
+      expect(kept.files.map(({ id }) => id)).toEqual(rest.toReversed());
+      const both = await walk(path, '/files?limit=1&tags=kept,t1');
+      expect(both.files.map(({ id }) => id)).toEqual(rest.filter((_, at) => at % 3 === 2).toReversed());
+      expect((await walk(path, '/files?tags=t1')).files.at(-1)?.id).toBe(first);
+      expect(await wrongCopies(service)).toEqual([]);
+      await service.api.delete(path, tenant.key);
+      expect(await wrongCopies(service)).toEqual([]);
     });
 
     test('files.list: pages of a family of types hold every file of every such type once, newest first', async () => {

@@ -86,6 +86,19 @@ export async function wrongOwners({ databaseUrl }: { readonly databaseUrl: strin
   return rows.map((row) => row.place);
 }
 
+/** Tags and views of files that differ from the file's row, from which triggers derive them. */
+export function wrongCopies({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> {
+  const tagged = 'select project_id, user_id, tag, created_at, id from files, unnest(tags) tag';
+  return rowsOf<object>(
+    databaseUrl,
+    `(${tagged} except table file_tags) union all (table file_tags except ${tagged})
+     union all
+     select project_id, user_id, view, created_at, id from files
+       where ((view || 'null}')::jsonb @> jsonb_build_object('id', id, 'space_id', space_id, 'name', name, 'size', size,
+         'folder', folder, 'tags', tags, 'classifier', classifier, 'metadata', metadata, 'visibility', visibility)) is not true`,
+  );
+}
+
 /** Rows, objects and counters agree, and nothing is left to reap. Waits for deletions by a busy store. */
 export async function expectBalanced(service: TestPakhus, projectId: string): Promise<void> {
   await until('every object is settled', async () => (await unsettledOf(service, projectId)) === 0);
@@ -95,4 +108,5 @@ export async function expectBalanced(service: TestPakhus, projectId: string): Pr
   const wrong = (await wrongOwners(service)).filter((place) => place.includes(projectId));
   expect(wrong, 'files and stored objects that do not belong together').toEqual([]);
   expect(await wrongCounters(service), 'counters that are not the sum').toEqual([]);
+  expect(await wrongCopies(service), 'tags and views that are not as the file').toEqual([]);
 }

@@ -260,6 +260,7 @@ function selectFiles(
   const { space } = filter;
   const owned = sql`project_id = ${projectId} and user_id = ${userId}`;
   const found = sql`${buildConditions(filter)}${after}`;
+  if (filter.tags?.length) return selectTagged(projectId, userId, filter, after, page);
   if (isFamilyOnly(filter)) return selectFamily(projectId, userId, filter.mimeType, after, page);
   if (isNarrowed(filter))
     return newestFiltered(sql`select ${listedColumns} from files where ${owned}${found}`, page);
@@ -268,6 +269,21 @@ function selectFiles(
   const within = sql`select ${listedColumns} from files where ${holderCondition(userId, space)}${found}`;
   return sql`select * from (${newestFirst(within, page)}) found where ${owned}`;
 }
+
+/** Follows the first of the tags in the order of time, and checks the whole filter file by file. */
+const selectTagged = (
+  projectId: string,
+  userId: string,
+  filter: FileFilter,
+  after: Sql,
+  page: PageRequest,
+): Sql => sql`
+  select ${listedColumns} from (
+    select created_at as tagged_at, id as tagged_id from file_tags
+    where project_id = ${projectId} and user_id = ${userId} and tag = ${filter.tags?.[0]}${after}) tagged
+  join files on id = tagged_id and project_id = ${projectId} and user_id = ${userId}
+  where created_at = tagged_at${buildConditions(filter)} order by tagged_at desc, tagged_id desc
+  limit ${page.limit + 1}`;
 
 const familySuffix = '/*';
 
@@ -316,7 +332,7 @@ function inSpace(space: SpaceFilter): Sql {
 
 function buildConditions({ space, folder, tags, classifier, mimeType, visibility }: FileFilter): Sql {
   const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${toFolderKey(folder)}`;
-  const tagged = tags?.length ? sql` and tags @> ${tags}::text[] and tags <> '{}'` : noSql;
+  const tagged = tags?.length ? sql` and tags @> ${tags}::text[]` : noSql;
   const classified = classifier === undefined ? noSql : sql` and classifier = ${classifier}`;
   const typed = mimeType === undefined ? noSql : hasType(mimeType);
   return sql`${inSpace(space)}${inFolder}${tagged}${classified}${typed}${hasVisibility(visibility)}`;
