@@ -69,7 +69,7 @@ const rowOf = async ({ id, zone }: HeldObject): Promise<Row | 'gone'> =>
 async function insert(object: HeldObject, { state, holder, time }: Situation): Promise<void> {
   await client.query(
     `insert into objects (project_id, file_id, id, zone, state, holder, held_until, late_until)
-     values ($1, $2, $3, $4, $5, $6, case when $5 = 'stored' then null
+     values ($1, $2, $3, $4, $5::text, $6, case when $5 = 'stored' then null
        else now() + case when $7 = 'passed' then interval '-1 minute' else interval '1 hour' end end,
        case when $7 = 'late' then now() + interval '2 hours' end)`,
     [
