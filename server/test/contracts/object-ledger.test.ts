@@ -243,7 +243,7 @@ test('startMove: starts only from an object that a file owns in the other zone',
   }
 });
 
-test('finishMove: what the file leaves is held for deletion, and a worker there may still write', async () => {
+test('finishMove: the old object is held for deletion, and a late write of its image worker is expected', async () => {
   for (const [left, late] of [
     ['stored', false],
     ['rewriting', true],
@@ -260,7 +260,7 @@ test('finishMove: what the file leaves is held for deletion, and a worker there 
   }
 });
 
-test('takeAbandoned: a writer whose row is gone gets one for what it has written', async () => {
+test('takeAbandoned: a writer whose row is gone gets a new row for the object that it wrote', async () => {
   const object = newObject();
   await run(ledger.takeAbandoned(object, 60));
   expect(await rowOf(object)).toEqual({ state: 'deleting', holder: me, late: false });
@@ -336,7 +336,7 @@ test('store_file: stores a file whose object is reserved or being written, and n
   }
 });
 
-test('delete_file: takes the objects of the file from whoever holds them', async () => {
+test('delete_file: takes the objects of the file from any holder', async () => {
   for (const situation of situations) {
     const object = newObject();
     const file = await newFile(object);
