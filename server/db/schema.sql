@@ -44,7 +44,7 @@ alter table applied_functions add constraint applied_functions_pkey PRIMARY KEY 
 create table audit_logs (
   id uuid not null default gen_random_uuid(),
   project_id uuid,
-  actor_type text not null,
+  actor_type audit_actor not null,
   actor_id uuid,
   actor_key_id text,
   user_id uuid,
@@ -55,12 +55,11 @@ create table audit_logs (
   user_agent text,
   metadata jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null default clock_timestamp()
-);
-alter table audit_logs add constraint audit_logs_actor_type_check CHECK ((actor_type = ANY (ARRAY['admin'::text, 'project'::text, 'integration'::text])));
+) partition by RANGE (created_at);
 alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (created_at, id);
-CREATE INDEX audit_logs_of_action ON public.audit_logs USING btree (project_id, action, created_at, id);
-CREATE INDEX audit_logs_of_project ON public.audit_logs USING btree (project_id, created_at, id);
-CREATE INDEX audit_logs_of_user ON public.audit_logs USING btree (user_id, created_at, id) WHERE (user_id IS NOT NULL);
+CREATE INDEX audit_logs_of_action ON ONLY public.audit_logs USING btree (project_id, action, created_at, id);
+CREATE INDEX audit_logs_of_project ON ONLY public.audit_logs USING btree (project_id, created_at, id);
+CREATE INDEX audit_logs_of_user ON ONLY public.audit_logs USING btree (user_id, created_at, id) WHERE (user_id IS NOT NULL);
 CREATE TRIGGER audit_logs_immutable BEFORE DELETE OR UPDATE ON public.audit_logs FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_logs_not_truncated BEFORE TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
@@ -212,21 +211,15 @@ create table objects (
   project_id uuid not null,
   file_id uuid not null,
   id uuid not null,
-  zone text not null,
-  state text not null,
+  zone object_zone not null,
+  state object_state not null,
   holder uuid,
   held_until timestamp(3) with time zone,
   late_until timestamp(3) with time zone,
   attempts integer not null default 0
 );
-alter table objects add constraint objects_held_unless_stored CHECK (
-CASE state
-    WHEN 'stored'::text THEN ((held_until IS NULL) AND (holder IS NULL))
-    ELSE (held_until IS NOT NULL)
-END);
+alter table objects add constraint objects_held_unless_stored CHECK (((((state)::text = 'stored'::text) = (held_until IS NULL)) AND ((holder IS NULL) OR (held_until IS NOT NULL)))) NOT VALID;
 alter table objects add constraint objects_pkey PRIMARY KEY (project_id, file_id, id, zone);
-alter table objects add constraint objects_state_check CHECK ((state = ANY (ARRAY['reserved'::text, 'writing'::text, 'stored'::text, 'moving'::text, 'rewriting'::text, 'deleting'::text])));
-alter table objects add constraint objects_zone_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
 CREATE INDEX objects_held ON public.objects USING btree (held_until) WHERE (held_until IS NOT NULL);
 
 create table password_resets (
@@ -428,6 +421,81 @@ create type new_file as (
   updated_at timestamp(3) with time zone
 );
 
+create domain audit_actor as text CHECK ((VALUE = ANY (ARRAY['admin'::text, 'project'::text, 'integration'::text]))) NOT VALID;
+
+create domain object_state as text CHECK ((VALUE = ANY (ARRAY['reserved'::text, 'writing'::text, 'stored'::text, 'moving'::text, 'rewriting'::text, 'deleting'::text]))) NOT VALID;
+
+create domain object_zone as text CHECK ((VALUE = ANY (ARRAY['private'::text, 'public'::text]))) NOT VALID;
+
+CREATE OR REPLACE FUNCTION public.announce_audit_bound()
+ RETURNS text
+ LANGUAGE plpgsql
+ SET lock_timeout TO '100ms'
+ SET "DateStyle" TO 'ISO'
+AS $function$
+begin
+  if (select p.lower >= audit_bound() from audit_partitions() p where p.upper = 'infinity') then
+    return 'covered';
+  elsif not exists (select from audit_logs_later where created_at < audit_bound())
+    or exists (select from audit_logs_later where created_at >= audit_bound()) then
+    return 'ready';
+  end if;
+  alter table audit_logs_later drop constraint if exists audit_logs_closing;
+  execute format('alter table audit_logs_later add constraint audit_logs_closing check (created_at < %L) not valid',
+    audit_bound());
+  return 'unchecked';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.attach_audit_partition(name text, lower timestamp with time zone, upper timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET "DateStyle" TO 'ISO'
+AS $function$
+begin
+  if to_regclass(quote_ident(name)) is null then
+    execute format('create table %I (like audit_logs including defaults including constraints including storage)', name);
+    -- Triggers for rows come with the partitioned table, those for statements do not.
+    execute format('create trigger audit_logs_not_truncated before truncate on %I
+      for each statement execute function refuse_audit_change()', name);
+  end if;
+  execute format('alter table audit_logs attach partition %I for values from (%s) to (%s)', name,
+    case when lower = '-infinity' then 'minvalue' else quote_literal(lower) end,
+    case when upper = 'infinity' then 'maxvalue' else quote_literal(upper) end);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.audit_bound()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select (date_trunc('month', (now() + interval '14 days') at time zone 'UTC') + interval '1 month') at time zone 'UTC'
+$function$;
+
+CREATE OR REPLACE FUNCTION public.audit_partitions()
+ RETURNS TABLE(name text, lower timestamp with time zone, upper timestamp with time zone)
+ LANGUAGE sql
+ STABLE
+ SET "DateStyle" TO 'ISO'
+AS $function$
+  select c.relname::text, coalesce(substring(bounds from 'FROM \(''([^'']*)''\)')::timestamptz, '-infinity'),
+    coalesce(substring(bounds from 'TO \(''([^'']*)''\)')::timestamptz, 'infinity')
+  from pg_inherits i join pg_class c on c.oid = i.inhrelid, pg_get_expr(c.relpartbound, c.oid) bounds
+  where i.inhparent = 'audit_logs'::regclass
+  order by 2
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_audit_bound()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  lock table audit_logs_later in share update exclusive mode;
+  if exists (select from pg_constraint
+      where conrelid = 'audit_logs_later'::regclass and conname = 'audit_logs_closing' and not convalidated) then
+    alter table audit_logs_later validate constraint audit_logs_closing;
+  end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.delete_file(project_id uuid, user_id uuid, space_id uuid, file_id uuid, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
  RETURNS TABLE(zone text)
  LANGUAGE plpgsql
@@ -457,6 +525,82 @@ begin
   perform record_audit($1, $6, $7, $8, $9, $10, $5, 'file', gone.id::text, gone.user_id,
     jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
   return query select gone.zone;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.drop_audit_partition(expired timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET lock_timeout TO '100ms'
+AS $function$
+declare
+  oldest record;
+begin
+  if not exists (select from audit_partitions() p where p.upper <= expired and p.name <> 'audit_logs_past') then
+    return null;
+  end if;
+  lock table only audit_logs in access exclusive mode;
+  select p.name, p.upper into oldest from audit_partitions() p
+    where p.upper <= expired and p.name <> 'audit_logs_past' order by p.upper limit 1;
+  if not found then return null; end if;
+  if to_regclass('audit_logs_past') is not null then
+    alter table audit_logs detach partition audit_logs_past;
+  end if;
+  execute format('drop table %I', oldest.name);
+  perform attach_audit_partition('audit_logs_past', '-infinity', oldest.upper);
+  return oldest.name;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.extend_audit_logs()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET lock_timeout TO '100ms'
+AS $function$
+declare
+  bound constant timestamptz := audit_bound();
+  this_month constant timestamptz := date_trunc('month', now() at time zone 'UTC') at time zone 'UTC';
+  start timestamptz;
+  closed text;
+begin
+  lock table only audit_logs in access exclusive mode;
+  select p.lower into start from audit_partitions() p where p.upper = 'infinity';
+  if start >= bound then return; end if;
+  alter table audit_logs detach partition audit_logs_later;
+
+  if exists (select from audit_logs_later where created_at < bound) then
+    create temporary table audit_ahead on commit drop as
+      select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address,
+        user_agent, metadata, created_at
+      from audit_logs_later where created_at >= bound;
+    -- A table that is no partition has no trigger against it.
+    delete from audit_logs_later where created_at >= bound;
+    closed := 'audit_logs_until_' || to_char(bound at time zone 'UTC', 'YYYY_MM');
+    execute format('alter table audit_logs_later rename to %I', closed);
+    perform attach_audit_partition(closed, start, bound);
+    execute format('alter table %I drop constraint if exists audit_logs_closing', closed);
+    perform attach_audit_partition('audit_logs_later', bound, 'infinity');
+    insert into audit_logs (id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address,
+        user_agent, metadata, created_at)
+      select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address,
+        user_agent, metadata, created_at
+      from audit_ahead;
+    drop table audit_ahead;
+    return;
+  end if;
+
+  alter table audit_logs_later drop constraint if exists audit_logs_closing;
+  if start = '-infinity' then
+    perform attach_audit_partition('audit_logs_past', '-infinity', this_month);
+    start := this_month;
+  elsif start < this_month then
+    perform attach_audit_partition('audit_logs_until_' || to_char(this_month at time zone 'UTC', 'YYYY_MM'), start, this_month);
+    start := this_month;
+  end if;
+  while start < bound loop
+    perform attach_audit_partition('audit_logs_' || to_char(start at time zone 'UTC', 'YYYY_MM'), start,
+      (start at time zone 'UTC' + interval '1 month') at time zone 'UTC');
+    start := (start at time zone 'UTC' + interval '1 month') at time zone 'UTC';
+  end loop;
+  perform attach_audit_partition('audit_logs_later', bound, 'infinity');
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.files_allowed(max_files bigint)
@@ -572,8 +716,10 @@ CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if tg_op = 'DELETE' and current_setting('pakhus.audit_purge', true) = 'on' then
-    return old;
+  if tg_op = 'DELETE' then
+    if old.created_at < nullif(current_setting('pakhus.audit_purge_before', true), '')::timestamptz then
+      return old;
+    end if;
   end if;
   raise exception 'audit rows are immutable' using errcode = 'restrict_violation';
 end $function$;

@@ -2,7 +2,7 @@
 // test fails when the file differs from the result of the migrations.
 
 const tables = `
-  select c.relname as name,
+  select c.relname as name, coalesce(' partition by ' || pg_get_partkeydef(c.oid), '') as partitioned,
     (select string_agg('  ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
         || case when a.attstorage <> t.typstorage then ' storage ' || case a.attstorage when 'e' then 'external' when 'm' then 'main' when 'p' then 'plain' else 'extended' end else '' end
         || case when a.attcollation <> t.typcollation then ' collate ' || quote_ident(l.collname) else '' end
@@ -20,13 +20,19 @@ const tables = `
         and not exists (select from pg_constraint k where k.conindid = i.indexrelid)) as indexes,
     (select string_agg(pg_get_triggerdef(g.oid) || ';', E'\\n' order by g.tgname)
       from pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal) as triggers
-  from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace order by c.relname collate "C"`;
+  from pg_class c where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace order by c.relname collate "C"`;
 
 const types = `
   select 'create type ' || c.relname || E' as (\\n' || string_agg('  ' || a.attname || ' '
     || format_type(a.atttypid, a.atttypmod), E',\\n' order by a.attnum) || E'\\n)' as definition
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   where c.relkind = 'c' and c.relnamespace = 'public'::regnamespace group by c.relname order by c.relname collate "C"`;
+
+const domains = `
+  select 'create domain ' || t.typname || ' as ' || format_type(t.typbasetype, t.typtypmod)
+    || coalesce((select string_agg(' ' || pg_get_constraintdef(k.oid), '') from pg_constraint k where k.contypid = t.oid), '')
+    as definition
+  from pg_type t where t.typtype = 'd' and t.typnamespace = 'public'::regnamespace order by t.typname collate "C"`;
 
 const functions = `
   select pg_get_functiondef(p.oid) as definition from pg_proc p
@@ -35,12 +41,18 @@ const functions = `
 /** `query` runs a statement and resolves to its rows. */
 export async function schemaText(query) {
   const parts = ['-- Made by `npm run schema` from the migrations; not applied by anything.'];
-  for (const { name, columns, constraints, indexes, triggers } of await query(tables)) {
+  for (const { name, partitioned, columns, constraints, indexes, triggers } of await query(tables)) {
     parts.push(
-      [`create table ${name} (\n${columns}\n);`, constraints, indexes, triggers].filter(Boolean).join('\n'),
+      [`create table ${name} (\n${columns}\n)${partitioned};`, constraints, indexes, triggers]
+        .filter(Boolean)
+        .join('\n'),
     );
   }
-  for (const { definition } of [...(await query(types)), ...(await query(functions))])
+  for (const { definition } of [
+    ...(await query(types)),
+    ...(await query(domains)),
+    ...(await query(functions)),
+  ])
     parts.push(`${definition.trim()};`);
   return `${parts.join('\n\n')}\n`;
 }

@@ -61,7 +61,7 @@ export function countersSuite(name: string, open: () => Promise<CountersUnderTes
     expect(book.sumOf(project, '2026-02-01')).toEqual({ ...nothingCounted, deletes: 1, downloads: 3 });
   });
 
-  test(`counters (${name}): what was applied does not come again`, async () => {
+  test(`counters (${name}): a count that was applied is not handed out again`, async () => {
     const { counters } = await open();
     const project = randomUUID();
     const book = ledger();
@@ -74,7 +74,7 @@ export function countersSuite(name: string, open: () => Promise<CountersUnderTes
     expect(book.sumOf(project).requests).toBe(2);
   });
 
-  test(`counters (${name}): a batch that was rejected comes again under its id, with what came later beside it`, async () => {
+  test(`counters (${name}): a rejected batch is handed out again under the same id, and later counts get another`, async () => {
     const { counters } = await open();
     const project = randomUUID();
     const book = ledger();

@@ -69,7 +69,7 @@ const rowOf = async ({ id, zone }: HeldObject): Promise<Row | 'gone'> =>
 async function insert(object: HeldObject, { state, holder, time }: Situation): Promise<void> {
   await client.query(
     `insert into objects (project_id, file_id, id, zone, state, holder, held_until, late_until)
-     values ($1, $2, $3, $4, $5, $6, case when $5 = 'stored' then null
+     values ($1, $2, $3, $4, $5::text, $6, case when $5 = 'stored' then null
        else now() + case when $7 = 'passed' then interval '-1 minute' else interval '1 hour' end end,
        case when $7 = 'late' then now() + interval '2 hours' end)`,
     [
@@ -243,7 +243,7 @@ test('startMove: starts only from an object that a file owns in the other zone',
   }
 });
 
-test('finishMove: what the file leaves is held for deletion, and a worker there may still write', async () => {
+test('finishMove: the old object is held for deletion, and a late write of its image worker is expected', async () => {
   for (const [left, late] of [
     ['stored', false],
     ['rewriting', true],
@@ -260,7 +260,7 @@ test('finishMove: what the file leaves is held for deletion, and a worker there 
   }
 });
 
-test('takeAbandoned: a writer whose row is gone gets one for what it has written', async () => {
+test('takeAbandoned: a writer whose row is gone gets a new row for the object that it wrote', async () => {
   const object = newObject();
   await run(ledger.takeAbandoned(object, 60));
   expect(await rowOf(object)).toEqual({ state: 'deleting', holder: me, late: false });
@@ -336,7 +336,7 @@ test('store_file: stores a file whose object is reserved or being written, and n
   }
 });
 
-test('delete_file: takes the objects of the file from whoever holds them', async () => {
+test('delete_file: takes the objects of the file from any holder', async () => {
   for (const situation of situations) {
     const object = newObject();
     const file = await newFile(object);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../src/contract/scope.ts';
-import { purgeAudit } from '../../src/features/audit/audit.service.ts';
+import { purgeAudit } from '../../src/features/audit/audit.retention.ts';
 import { onServer, rowsOf } from '../support/database.ts';
 import { adminEmail, adminPassword, startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { createLiveSpace } from '../support/spaces.ts';
@@ -518,10 +518,10 @@ describe('the table', () => {
       );
     await insert('31 days', 6_000);
     await insert('29 days', 7);
-    expect(await purgeAudit(service.pakhus.deps.db, 30)).toBe(6_000);
+    expect(await purgeAudit(service.pakhus.deps.db, 30)).toEqual({ partitions: [], rows: 6_000 });
     expect(await rowsWhere(`project_id = '${mine.id}' and action = 'file.download'`)).toHaveLength(7);
     expect(await rowsWhere(`project_id = '${mine.id}' and action = 'project.create'`)).toHaveLength(1);
-    expect(await purgeAudit(service.pakhus.deps.db, 30)).toBe(0);
+    expect(await purgeAudit(service.pakhus.deps.db, 30)).toEqual({ partitions: [], rows: 0 });
     // The permission to delete ended with the purge.
     await expect(
       service.pakhus.deps.db.transaction((tx) =>

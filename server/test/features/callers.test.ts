@@ -745,7 +745,7 @@ describe('keys: the end of a key ends what it minted, on every instance', () => 
     }
   });
 
-  test('and nothing else: not what a session or another key minted, nor a password that a token set', async () => {
+  test('tokens of a session or of another key stay valid, and so does a password that a token set', async () => {
     const own = await stage();
     const session = await sessionOf(service.api, own.email, own.password);
     const integration = await createIntegration(service.api, own.key, { scopes });

@@ -109,7 +109,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       await expectRefused(at, await post(at, raw));
     });
 
-    test('files.upload: an empty file input, and much beside a small file, are no reason to refuse it', async () => {
+    test('files.upload: a small file is stored despite an empty file input or megabytes after the form', async () => {
       const at = await target();
       await createPlan(service.api, at.key, { maxFileSize: size });
       const empty = { name: 'attachment', filename: '', value: '' };
@@ -310,7 +310,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       const form = formOf(partsOf(bytesOf(400_000)));
       const clients = await Promise.all(Array.from({ length: 100 }, () => begin(at, form.length)));
       await Promise.all(clients.map((client) => client.write(form.subarray(0, 350_000))));
-      // In the reverse order: nobody who came first needs to be done for a later one to get on.
+      // In reverse order: a later upload does not wait for an earlier one to finish.
       for (const client of clients.toReversed()) {
         await client.write(form.subarray(350_000));
         expect((await client.reply()).status).toBe(201);

@@ -233,7 +233,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       },
     );
 
-    test('files.list: whatever characters names, folders, tags and metadata have, a list shows what the upload said', async () => {
+    test('files.list: names, folders, tags and metadata come back exactly as uploaded, with any characters', async () => {
       const path = await userOf();
       const awkward = 'a"b\\c {}[],: \u2028 \u{1f4e6} é <&>\'';
       const { body } = await upload(service.api, tenant.key, path, 'x', {
@@ -283,7 +283,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       }
     });
 
-    test('files.list: what is no space is told both forms that would do', async () => {
+    test('files.list: a malformed space_id is 400, and the error names both accepted forms', async () => {
       const reply = await service.api.get(`${await userOf()}/files?space_id=bad`, tenant.key);
       expect(reply.body.error.details.issues).toEqual([
         {

@@ -1,5 +1,5 @@
-// Two APIs and two workers, each a process of its own, on one database, one store and one Redis: together they
-// are one service, and they can be replaced one by one while it is used.
+// Two API processes and two workers share one database, one store and one Redis. They act as one service, and each can be
+// replaced while clients use it.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -31,7 +31,7 @@ import { contentTypeOf, formOf, upload } from '../support/uploads.ts';
 const redisUrl = process.env.TEST_REDIS_URL;
 if (!redisUrl) console.log('SKIPPED limits of several instances: TEST_REDIS_URL is not set');
 
-/** A connection to a service of its own, with what has been received over it since `forget`. */
+/** A connection to a separate service, with everything received over it since `forget`. */
 async function connected() {
   const service = await startTestPakhus();
   const { hostname, port } = new URL(service.baseUrl);

@@ -1,4 +1,4 @@
-// The line that every request gets: under which id it is found, and what it never tells.
+// The log line of a request: its id, and the secrets that it never contains.
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// The check of floors finds what it is there to find.
+// check-floors.mjs reports each kind of forbidden import.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

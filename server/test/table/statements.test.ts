@@ -38,7 +38,7 @@ const exceptions: Readonly<Record<string, string>> = {
 /** The tables whose every row belongs to a project. */
 async function tenantTables(): Promise<string[]> {
   const schema = await readFile(inServer('db/schema.sql'), 'utf8');
-  const tables = [...schema.matchAll(/^create table (\w+) \(\n(.*?)\n\);/gms)];
+  const tables = [...schema.matchAll(/^create table (\w+) \(\n(.*?)\n\)[^;\n]*;/gms)];
   return tables.flatMap(([, name = '', columns = '']) =>
     /^ *project_id uuid not null/m.test(columns) ? [name] : [],
   );

@@ -53,7 +53,7 @@ test('the schema is the one that a new installation gets', async () => {
   expect(made).toBe(await readFile(schemaFile, 'utf8'));
 });
 
-test('every file is there with what was said of it, and its bytes are what they were', async () => {
+test('every file keeps its metadata and its bytes', async () => {
   for (const [what, file] of Object.entries<Record<string, string>>(facts.files)) {
     const key = what === 'other' ? facts.otherKey : facts.key;
     const { body } = await service.api.get(`/project/users/${file.user_id}/files/${file.id}`, key);
@@ -88,7 +88,7 @@ test('keys, accounts, spaces and quotas work as before', async () => {
   expect(shown.status).toBe(200);
 });
 
-test('what was being deleted or uploaded is settled, and nothing else is touched', async () => {
+test('unfinished deletions and uploads are settled, and no other object is touched', async () => {
   await reapAll(service);
   await expectBalanced(service, facts.projectId);
   expect((await objectsOf(service)).join()).not.toContain(facts.goneId);

@@ -1,13 +1,16 @@
-// The daily purge of audit rows.
+// The daily care of the audit log.
 import { periodic } from '../../contract/job.ts';
-import { purgeAudit, readRetention } from './audit.service.ts';
+import { extendAudit, purgeAudit } from './audit.retention.ts';
+import { readRetention } from './audit.service.ts';
 
 export const auditPurge = periodic({
   name: 'audit.purge',
   everySeconds: () => 86_400,
-  async run(deps) {
-    const { retention_days: days } = await readRetention(deps.db);
-    const purged = await purgeAudit(deps.db, days);
-    if (purged > 0) deps.log.info({ purged, retention_days: days }, 'audit rows purged');
+  async run({ db, log }) {
+    await extendAudit(db);
+    const { retention_days: days } = await readRetention(db);
+    const { rows, partitions } = await purgeAudit(db, days);
+    if (rows + partitions.length > 0)
+      log.info({ purged: rows, partitions, retention_days: days }, 'audit rows purged');
   },
 });

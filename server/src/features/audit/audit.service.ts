@@ -1,4 +1,4 @@
-// Writes audit rows: those of mutations in the mutation's transaction, those of reads in batches. Purges old ones.
+// Writes audit rows: those of mutations in the mutation's transaction, those of reads in batches.
 import type { AuditAction, AuditQueue, AuditStamp, AuditSubject } from '../../contract/audit.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { toCamelCase } from '../../kernel/text/casing.ts';
@@ -6,7 +6,7 @@ import type { Database, Queryable, Transaction } from '../../platform/db/postgre
 import type { Sql } from '../../platform/db/sql.ts';
 import { sql } from '../../platform/db/sql.ts';
 import type { Logger } from '../../platform/log.ts';
-import { allowPurge, deleteExpiredAudit, findRetention } from './audit.sql.ts';
+import { findRetention } from './audit.sql.ts';
 
 /** Records a mutation in its own transaction. Never fails it: record_audit catches its own errors. */
 export async function recordAudit(tx: Transaction, stamp: AuditStamp, subject: AuditSubject): Promise<void> {
@@ -165,19 +165,4 @@ const defaultRetention: RetentionSetting = { retention_days: 365 };
 export async function readRetention(db: Queryable): Promise<RetentionSetting> {
   const [row] = await db.query<{ value: RetentionSetting }>(findRetention);
   return row?.value ?? defaultRetention;
-}
-
-const purgeBatch = 5_000;
-
-/** Deletes rows older than the retention, one transaction per batch. Resolves to the number of rows. */
-export async function purgeAudit(db: Database, retentionDays: number): Promise<number> {
-  let purged = 0;
-  for (;;) {
-    const gone = await db.transaction(async (tx) => {
-      await tx.query(allowPurge);
-      return tx.query(deleteExpiredAudit(retentionDays, purgeBatch));
-    });
-    purged += gone.length;
-    if (gone.length < purgeBatch) return purged;
-  }
 }

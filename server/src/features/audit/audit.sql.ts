@@ -1,5 +1,5 @@
-// Statements that read and purge audit rows. The database refuses updates.
-import { newestFiltered, type PageRequest } from '../../platform/db/paging.ts';
+// Statements that read and purge audit rows, and that keep their partitions by month. The database refuses updates.
+import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface AuditRow {
@@ -27,9 +27,12 @@ export interface AuditFilter {
   readonly to: string | undefined;
 }
 
-/** Rows of a deleted project have no project_id, and no project finds them. */
+/**
+ * Rows of a deleted project have no project_id, and no project finds them. Where no value is filtered by, the plan is reused:
+ * planning for all partitions takes longer than reading a page from the newest.
+ */
 export const listAudit = (filter: AuditFilter, after: Sql, page: PageRequest): Sql => sql`
-  with found as (${newestFiltered(
+  with found as (${(isByValue(filter) ? newestFiltered : newestFirst)(
     sql`
     select * from audit_logs a where true
       ${filter.projectId === null ? noSql : sql`and project_id = ${filter.projectId} and exists (select from projects where id = ${filter.projectId})`}
@@ -45,15 +48,31 @@ export const listAudit = (filter: AuditFilter, after: Sql, page: PageRequest): S
   from found left join projects p on p.id = found.project_id
   order by found.created_at desc, found.id desc`;
 
+const isByValue = ({ action, userId, actorType }: AuditFilter): boolean =>
+  action !== undefined || userId !== undefined || actorType !== undefined;
+
 /** No row if the admin has never set it. */
 export const findRetention: Sql = sql`select value from settings where key = 'audit_retention'`;
 
-/** Allows deleting audit rows in this transaction only. */
-export const allowPurge: Sql = sql`select set_config('pakhus.audit_purge', 'on', true)`;
+/** Allows deleting expired rows in this transaction only. */
+export const allowPurge = (retentionDays: number): Sql =>
+  sql`select set_config('pakhus.audit_purge_before', (${expiredBefore(retentionDays)})::text, true)`;
 
-/** By ctid, which is stable because audit rows are never updated. */
+const expiredBefore = (retentionDays: number): Sql =>
+  sql`now() - make_interval(days => ${retentionDays}::int)`;
+
+/** The oldest expired rows, up to `rowsMax` and those that share a timestamp with the last of them. */
 export const deleteExpiredAudit = (retentionDays: number, rowsMax: number): Sql => sql`
-  delete from audit_logs where ctid = any(array(
-    select ctid from audit_logs where created_at < now() - make_interval(days => ${retentionDays}::int)
-    order by created_at limit ${rowsMax}))
-  returning id`;
+  with gone as (delete from audit_logs where created_at <= (
+    select max(created_at) from (select created_at from audit_logs
+      where created_at < ${expiredBefore(retentionDays)} order by created_at limit ${rowsMax}) oldest) returning id)
+  select count(*) as rows from gone`;
+
+/** The name of the partition that was dropped, or null if none has expired as a whole. */
+export const dropExpiredPartition = (retentionDays: number): Sql =>
+  sql`select drop_audit_partition(${expiredBefore(retentionDays)}) as name`;
+
+/** Whether the partitions by month reach far enough, or the last one must be checked before it is closed. */
+export const announceBound: Sql = sql`select announce_audit_bound() as state`;
+export const checkBound: Sql = sql`select check_audit_bound()`;
+export const extendPartitions: Sql = sql`select extend_audit_logs()`;

@@ -64,16 +64,15 @@ async function writeScript(
 ): Promise<ExportResult> {
   const tables = await ownTables(client);
   const names = tables.map(({ name }) => name).join(', ');
-  const onTables = (what: string) => tables.map(({ name }) => `alter table ${name} ${what} trigger user;\n`);
   await write(prologue);
   await write(`${createHistoryTables};\n`);
   const { migrations, functions } = await readSources();
   for (const { name, text } of [...migrations, ...functions]) await write(`\n-- ${name}\n${text}\n`);
   // Rows go in as they are: what triggers would derive from them is copied, too.
-  await write(`\n${onTables('disable').join('')}truncate ${names};\n\n`);
+  await write(`\n${onTriggers('disable')}truncate ${names};\n\n`);
   let rows = 0;
   for (const table of tables) rows += await writeTable(client, table, write);
-  await write(`${onTables('enable').join('')}\n${await sequenceValues(client)}`);
+  await write(`${onTriggers('enable')}\n${await sequenceValues(client)}`);
   let count = tables.length;
   for (const part of foreign) {
     const schema = await part.schema(db);
@@ -111,17 +110,25 @@ do $$ begin
 end $$;
 `;
 
+/** On every table and every partition: a partition has triggers of its own. */
+const onTriggers = (what: 'enable' | 'disable'): string => `do $$ declare it regclass; begin
+  for it in select oid from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') loop
+    execute format('alter table %s ${what} trigger user', it);
+  end loop;
+end $$;
+`;
+
 interface CatalogRow {
   readonly name: string;
   readonly refers_to: string[];
 }
 
-/** Our tables, each behind those that it refers to. */
+/** Our tables, each behind those that it refers to. Partitions are read and filled through their table: the new database has its own. */
 async function ownTables(client: pg.Client): Promise<TableSource[]> {
   const { rows } = await client.query<CatalogRow>(`
     select c.oid::regclass::text as name, array(select distinct k.confrelid::regclass::text from pg_constraint k
       where k.conrelid = c.oid and k.contype = 'f' and k.confrelid <> c.oid) as refers_to
-    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by 1`);
+    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`);
   const ordered: string[] = [];
   let waiting = rows;
   while (waiting.length > 0) {

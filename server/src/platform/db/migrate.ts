@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
+import { isLockTimeout } from './outage.ts';
 import { noLockTimeout } from './pool.ts';
 import type { Database, Queryable } from './postgres.ts';
 import { type Sql, sql } from './sql.ts';
@@ -182,9 +183,6 @@ export async function isMigrated(db: Queryable): Promise<boolean> {
     functions.every(({ name, text }) => appliedFunctions.get(name) === digest(text))
   );
 }
-
-const isLockTimeout = (error: unknown): boolean =>
-  ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';
 
 /** Going back to an older release would run code that does not know the tables it finds. */
 function refuseNewerDatabase(applied: ReadonlySet<string>, migrations: readonly Source[]): void {

@@ -50,3 +50,7 @@ export function isLostConnection(error: unknown): boolean {
   if (typeof code === 'string') return sqlStates.test(code) || socketCodes.test(code);
   return /connection|timeout|terminated|not queryable/i.test(error.message);
 }
+
+/** A statement gave up waiting for a lock. */
+export const isLockTimeout = (error: unknown): boolean =>
+  ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';

@@ -1,0 +1,312 @@
+// The audit log by month: every row finds its place at any time, lists read the newest partition first, and the retention
+// drops whole partitions.
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { auditPurge } from '../../src/features/audit/audit.jobs.ts';
+import { extendAudit, purgeAudit } from '../../src/features/audit/audit.retention.ts';
+import {
+  type AuditFilter,
+  announceBound,
+  checkBound,
+  listAudit,
+} from '../../src/features/audit/audit.sql.ts';
+import { afterPosition } from '../../src/platform/db/paging.ts';
+import { noSql, type Sql } from '../../src/platform/db/sql.ts';
+import { inTransaction, rowsOf } from '../support/database.ts';
+import { never } from '../support/ledger.ts';
+import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { until } from '../support/processes.ts';
+import { adminSession, createTenant, createUser, type Tenant } from '../support/tenants.ts';
+
+let service: TestPakhus;
+let tenant: Tenant;
+
+beforeEach(async () => {
+  // No background work: the tests decide when the job runs.
+  service = await startTestPakhus({ ROLE: 'api' });
+  tenant = await createTenant(service.api, await adminSession(service.api));
+});
+afterEach(() => service.stop());
+
+const sql = <Row = object>(statement: string) => rowsOf<Row>(service.databaseUrl, statement);
+
+/** SQL for a time so many days ago. */
+const ago = (days: number) => `now() - interval '${days} days'`;
+
+const insert = (time: string, rows = 1) =>
+  sql(`insert into audit_logs (project_id, actor_type, action, created_at)
+    select '${tenant.id}', 'project', 'file.upload', ${time} - n * interval '1 second' from generate_series(1, ${rows}) n`);
+
+interface Partition {
+  readonly name: string;
+  readonly rows: number;
+}
+
+/** Oldest first. They must cover all time without a gap. */
+async function partitions(): Promise<Partition[]> {
+  const found = await sql<{ name: string; lower: string; upper: string }>(
+    'select name, lower::text, upper::text from audit_partitions()',
+  );
+  const edges = found.flatMap(({ lower, upper }) => [lower, upper]);
+  expect(edges[0]).toBe('-infinity');
+  expect(edges.at(-1)).toBe('infinity');
+  for (let edge = 1; edge + 1 < edges.length; edge += 2) expect(edges[edge]).toBe(edges[edge + 1]);
+  return Promise.all(
+    found.map(async ({ name }) => {
+      const [row] = await sql<{ rows: number }>(`select count(*)::int as rows from ${name}`);
+      return { name, rows: row?.rows ?? 0 };
+    }),
+  );
+}
+
+const names = async () => (await partitions()).map(({ name }) => name);
+
+/** Splits the log at times so many days ago, as if the job had done so over the months. */
+const splitAt = (...days: readonly number[]) => {
+  const bounds = ["'-infinity'", ...days.map(ago)];
+  const parts = bounds.map((lower, nth) => {
+    const name =
+      nth === 0 ? 'audit_logs_past' : nth < days.length ? `audit_logs_part_${nth}` : 'audit_logs_later';
+    return `select attach_audit_partition('${name}', ${lower}, ${bounds[nth + 1] ?? "'infinity'"});`;
+  });
+  return sql(`begin; alter table audit_logs detach partition audit_logs_later; ${parts.join('')} commit`);
+};
+
+/** All rows of the tenant, page by page, through the API. */
+async function listed(query = ''): Promise<{ id: string; action: string; created_at: string }[]> {
+  const rows = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const more: string = cursor && `&cursor=${cursor}`;
+    const { status, text, body } = await service.api.get(`/project/audit?limit=7${query}${more}`, tenant.key);
+    expect(status, text).toBe(200);
+    rows.push(...body.logs);
+    cursor = body.next_cursor;
+  }
+  return rows;
+}
+
+const isNewestFirst = (rows: readonly { id: string; created_at: string }[]): boolean => {
+  const keys = rows.map(({ created_at, id }) => `${created_at} ${id}`);
+  return keys.join() === [...keys].sort().reverse().join();
+};
+
+describe('every row finds its place', () => {
+  const everyTime = [
+    "timestamptz '1970-01-01'",
+    ago(400),
+    ago(40),
+    ago(0),
+    "now() + interval '80 days'",
+    "timestamptz '2999-01-01'",
+  ];
+
+  test('whatever its time and whether or not the job has run, and lists show all rows in order', async () => {
+    for (const time of everyTime) await insert(time, 5);
+    await auditPurge.run({ ...service.pakhus.deps, db: service.pakhus.deps.db }, never);
+    // The first run has closed the table as it was. What was expired is gone, what lies ahead has been kept.
+    expect((await names()).at(-1)).toBe('audit_logs_later');
+    expect((await listed('&action=file.upload')).length).toBe(20);
+    for (const time of everyTime) await insert(time, 5);
+    const rows = await listed('&action=file.upload');
+    expect(rows).toHaveLength(50);
+    expect(isNewestFirst(rows)).toBe(true);
+    await createUser(service.api, tenant.key);
+    expect((await listed('&action=user.create')).length).toBe(1);
+    const [from, to] = [rows[12], rows[8]].map((row) => row?.created_at ?? '');
+    expect(await listed(`&action=file.upload&from=${from}&to=${to}`)).toEqual(rows.slice(8, 13));
+  });
+
+  test('an installation without rows gets its months at once', async () => {
+    await sql('alter table audit_logs_later disable trigger user; truncate audit_logs_later');
+    await extendAudit(service.pakhus.deps.db);
+    const made = await names();
+    expect(made[0]).toBe('audit_logs_past');
+    expect(made.slice(1, -1).every((name) => /^audit_logs_\d{4}_\d{2}$/.test(name))).toBe(true);
+    expect(made.length).toBeGreaterThanOrEqual(3);
+    await createUser(service.api, tenant.key);
+    const [used] = (await partitions()).filter(({ rows }) => rows > 0);
+    expect(used?.name).toBe(made[1]);
+  });
+
+  test('a second run changes nothing', async () => {
+    await extendAudit(service.pakhus.deps.db);
+    const before = await partitions();
+    await extendAudit(service.pakhus.deps.db);
+    expect(await partitions()).toEqual(before);
+  });
+
+  test('after months without the job, what has piled up becomes one partition, and rows from a clock ahead stay', async () => {
+    await splitAt(200, 150);
+    for (const days of [180, 140, 100, 50, 1]) await insert(ago(days), 3);
+    await insert("timestamptz '2999-01-01'", 3);
+    const before = await listed('&action=file.upload');
+    await extendAudit(service.pakhus.deps.db);
+    const after = await partitions();
+    expect(after.map(({ name }) => name)).toEqual([
+      'audit_logs_past',
+      'audit_logs_part_1',
+      expect.stringMatching(/^audit_logs_until_\d{4}_\d{2}$/),
+      'audit_logs_later',
+    ]);
+    expect(after.at(-1)?.rows).toBe(3);
+    expect(await listed('&action=file.upload')).toEqual(before);
+  });
+
+  test('months in which nothing was recorded become one partition', async () => {
+    await sql('alter table audit_logs_later disable trigger user; truncate audit_logs_later');
+    await splitAt(2000, 1900);
+    await extendAudit(service.pakhus.deps.db);
+    expect((await names()).length).toBeLessThanOrEqual(7);
+  });
+
+  test('several instances at once make one set of partitions', async () => {
+    await insert(ago(3), 50);
+    const others = await Promise.all([service.another(), service.another()]);
+    const all = [service, ...others].map(({ pakhus }) => pakhus.deps.db);
+    await Promise.all([...all, ...all].map(extendAudit));
+    await Promise.all(others.map((one) => one.stop()));
+    expect(await names()).toEqual([expect.stringMatching(/^audit_logs_until_/), 'audit_logs_later']);
+    expect(await listed('&action=file.upload')).toHaveLength(50);
+  });
+
+  test.each([
+    ['announced the bound', [announceBound]],
+    ['checked the rows', [announceBound, checkBound]],
+  ])('a job that died after it had %s is finished by the next', async (_, steps: readonly Sql[]) => {
+    const { db } = service.pakhus.deps;
+    for (const step of steps) await db.query(step);
+    await createUser(service.api, tenant.key);
+    await extendAudit(db);
+    await createUser(service.api, tenant.key);
+    expect(await listed('&action=user.create')).toHaveLength(2);
+    expect(await names()).toEqual([expect.stringMatching(/^audit_logs_until_/), 'audit_logs_later']);
+    const left = await sql("select from pg_constraint where conname = 'audit_logs_closing'");
+    expect(left).toEqual([]);
+  });
+
+  test('while somebody reads the log for long, the job waits and every change is still recorded', async () => {
+    const { db } = service.pakhus.deps;
+    let extending: Promise<void> | undefined;
+    await inTransaction(service.databaseUrl, async (query) => {
+      await query('select from audit_logs');
+      extending = extendAudit(db);
+      const isWaiting =
+        "select from pg_stat_activity where query like '%audit_bound%' and wait_event_type = 'Lock'";
+      await until('the job waits for the lock', async () => (await sql(isWaiting)).length > 0);
+      for (let user = 0; user < 10; user += 1) await createUser(service.api, tenant.key);
+    });
+    await extending;
+    expect(await listed('&action=user.create')).toHaveLength(10);
+    expect((await names()).length).toBe(2);
+  });
+});
+
+describe('the retention', () => {
+  test('drops partitions that have expired as a whole, and deletes exactly the expired rows of the others', async () => {
+    await splitAt(100, 70, 40);
+    for (const days of [200, 90, 71, 50, 46, 44, 1]) await insert(ago(days), 10);
+    const { db } = service.pakhus.deps;
+    expect(await purgeAudit(db, 45)).toEqual({ partitions: ['audit_logs_part_1'], rows: 30 });
+    expect(await listed('&action=file.upload')).toHaveLength(20);
+    expect(await names()).toEqual(['audit_logs_past', 'audit_logs_part_2', 'audit_logs_later']);
+    // From a clock that is behind.
+    await insert(ago(90), 5);
+    expect(await listed('&action=file.upload')).toHaveLength(25);
+    expect(await purgeAudit(db, 45)).toEqual({ partitions: [], rows: 5 });
+    expect(await purgeAudit(db, 30)).toEqual({ partitions: ['audit_logs_part_2'], rows: 0 });
+    expect(await names()).toEqual(['audit_logs_past', 'audit_logs_later']);
+  });
+
+  test('drops the table of the time before partitions, too', async () => {
+    await insert(ago(400), 20);
+    await extendAudit(service.pakhus.deps.db);
+    await sql(`alter table audit_logs detach partition audit_logs_later`);
+    const [first] = await sql<{ name: string }>('select name from audit_partitions()');
+    await sql(`alter table audit_logs detach partition ${first?.name};
+      delete from ${first?.name} where created_at > ${ago(300)};
+      select attach_audit_partition('${first?.name}', '-infinity', ${ago(300)});
+      select attach_audit_partition('audit_logs_later', ${ago(300)}, 'infinity')`);
+    expect(await purgeAudit(service.pakhus.deps.db, 200)).toEqual({ partitions: [first?.name], rows: 0 });
+    expect(await names()).toEqual(['audit_logs_past', 'audit_logs_later']);
+  });
+
+  test('the database refuses to change or delete any other row, in any partition', async () => {
+    await splitAt(100, 70);
+    for (const days of [200, 80, 1]) await insert(ago(days));
+    for (const name of ['audit_logs', ...(await names())])
+      for (const statement of [
+        `update ${name} set action = 'nothing'`,
+        `delete from ${name}`,
+        `truncate ${name}`,
+        // As an earlier release did.
+        `select set_config('pakhus.audit_purge', 'on', false); delete from ${name}`,
+        `select set_config('pakhus.audit_purge_before', (${ago(300)})::text, false); delete from ${name}`,
+      ])
+        await expect(sql(statement), statement).rejects.toThrow(/immutable/);
+  });
+});
+
+test('lists read one partition after the other, from the newest, and stop when the page is full', async () => {
+  await splitAt(100, 70, 40, 10);
+  const userId = randomUUID();
+  // Among rows of other projects, users and actions, so that the right index is the cheapest.
+  for (const days of [110, 80, 50, 20, 1])
+    await sql(`insert into audit_logs (project_id, actor_type, action, user_id, created_at)
+      select case n % 10 when 0 then '${tenant.id}' else md5((n % 97)::text)::uuid end, 'project',
+        case n % 20 when 0 then 'file.upload' else 'file.update' end,
+        case n % 40 when 0 then '${userId}' else md5((n % 997)::text)::uuid end, ${ago(days)} - n * interval '1 second'
+      from generate_series(1, 4000) n`);
+  const byProject = /project_id_created_at|of_project/;
+  const { id: projectId } = tenant;
+  const filters: readonly [Partial<AuditFilter>, RegExp][] = [
+    [{}, /pkey/],
+    [{ projectId }, byProject],
+    [{ projectId, from: '2000-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }, byProject],
+    [{ projectId, action: 'file.upload' }, /project_id_action|of_action/],
+    [{ projectId, actorType: 'project' }, byProject],
+    [{ projectId, userId }, /user_id_created_at|of_user/],
+    [{ userId, action: 'file.upload' }, /user_id_created_at|of_user/],
+  ];
+  const none = {
+    projectId: null,
+    action: undefined,
+    userId: undefined,
+    actorType: undefined,
+    from: undefined,
+    to: undefined,
+  };
+  const cursor = afterPosition([new Date(Date.now() + 1e6).toISOString(), randomUUID()]);
+  const client = new pg.Client({ connectionString: service.databaseUrl });
+  await client.connect();
+  /** Of a prepared statement: only such a plan can be generic. */
+  const explain = async ({ text, values }: Sql): Promise<string> => {
+    await client.query(`prepare probe as ${text}`);
+    const given = values.map((value) => client.escapeLiteral(String(value)));
+    const call = given.length > 0 ? `probe(${given.join()})` : 'probe';
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `explain (analyze, costs off, timing off, summary off) execute ${call}`,
+    );
+    await client.query('deallocate probe');
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  };
+  try {
+    await client.query('analyze audit_logs');
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+      await client.query(`set plan_cache_mode = ${mode}`);
+      for (const [filter, index] of filters)
+        for (const after of [noSql, cursor]) {
+          const plan = await explain(listAudit({ ...none, ...filter }, after, { limit: 50 }));
+          expect(plan).toMatch(index);
+          expect(plan).not.toMatch(/Seq Scan on audit/);
+          // A user has few rows: all of them may be read and sorted.
+          if (filter.userId) continue;
+          expect(plan).not.toMatch(/Merge Append/);
+          expect(plan.match(/on audit_logs_\w+ a_\d+ \(actual/g), plan).toHaveLength(1);
+        }
+    }
+  } finally {
+    await client.end();
+  }
+});
