@@ -9,7 +9,7 @@ import type { CommitResult, FileCommitter, NewFile, StoreOutcome } from '../../c
 import type { ObjectRef } from '../../contract/object-ref.ts';
 import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { withTimeout } from '../../kernel/async/time-limit.ts';
-import { isOutcomeUnknown, isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
+import { isLockTimeout, isOutcomeUnknown, isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
 import { mayWait } from '../../platform/db/project-work.ts';
 import { fenceUploads } from '../objects/objects.service.ts';
@@ -68,7 +68,7 @@ async function storeAlone(deps: CommitDeps, commit: Commit): Promise<CommitResul
   }
 }
 
-/** Returns no results if the database rejects the batch: nothing is stored, and one bad file may be the cause. */
+/** Returns no results if the database rejects the batch: nothing is stored, and one file may be the cause. */
 async function storeAll(
   deps: CommitDeps,
   commits: readonly Commit[],
@@ -77,7 +77,7 @@ async function storeAll(
     return await deps.db.query<BatchResult>(storeFiles(commits));
   } catch (error) {
     if (isUnanswered(error)) return settleAll(deps, commits, error);
-    if (!isRefusal(error)) throw error;
+    if (!isRefusal(error) && !isLockTimeout(error)) throw error;
     deps.log.warn(
       { err: error, files: commits.length },
       'batch commit of files rejected, committing each separately',
