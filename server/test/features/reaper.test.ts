@@ -391,7 +391,9 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       headers: [`Content-Type: ${contentTypeOf()}`, `Content-Length: ${form.length}`],
     });
     await client.write(form.subarray(0, 2 << 20));
-    await until('the upload is on record', async () => (await unsettledOf(service, id)) === 1);
+    // Not while it is only reserved: the start of the write would renew the hold.
+    const isWriting = `select from objects where project_id = '${id}' and state = 'writing'`;
+    await until('the upload is being written', async () => (await sql(isWriting)).length === 1);
     await sql(`update objects set held_until = now() - interval '1 second' where project_id = '${id}'`);
     await reapNow();
     await client.write(form.subarray(2 << 20));
