@@ -17,7 +17,8 @@ begin
   blank.created_at := now();
   blank.updated_at := now();
   with asked as materialized (
-    select f.*, e.value as entry
+    select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder,
+      f.tags, f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at, e.value as entry
     from jsonb_array_elements(batch) e, jsonb_populate_record(blank, e.value -> 'file') f),
   free_projects as materialized (
     select p.id from projects p where p.id = any(array(select a.project_id from asked a)) for key share skip locked),
@@ -49,7 +50,10 @@ begin
       and o.project_id = a.project_id and o.file_id = a.id and o.id = a.id and o.zone = a.zone
       and o.state in ('reserved', 'writing')
     returning o.file_id),
-  stored as materialized (select a.* from kept k join asked a on a.id = k.file_id),
+  stored as materialized (
+    select a.id, a.project_id, a.user_id, a.space_id, a.name, a.size, a.mime_type, a.storage_key, a.folder,
+      a.tags, a.classifier, a.metadata, a.visibility, a.zone, a.sha256, a.created_at, a.updated_at, a.entry
+    from kept k join asked a on a.id = k.file_id),
   charged_users as (
     update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
     from (select s.user_id, sum(s.size)::bigint as bytes, count(*) as files from stored s group by 1) added
