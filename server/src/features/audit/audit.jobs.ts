@@ -1,4 +1,4 @@
-// The daily care of the audit log.
+// Daily maintenance of the audit log.
 import { periodic } from '../../contract/job.ts';
 import { extendAudit, purgeAudit } from './audit.retention.ts';
 import { readRetention } from './audit.service.ts';

@@ -1,6 +1,7 @@
 // Keeps a partition per month ahead of the audit log, and deletes what is older than the retention: whole partitions where
 // possible, the rest row by row.
 import { setTimeout as delay } from 'node:timers/promises';
+import { retry } from '../../kernel/async/retry.ts';
 import { isLockTimeout } from '../../platform/db/outage.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Sql } from '../../platform/db/sql.ts';
@@ -15,7 +16,7 @@ import {
 
 /**
  * Each step is one transaction, and a process may end after any of them: the next call goes on. The bound that is announced
- * lies two weeks ahead at least, so no row arrives that the announced constraint refuses.
+ * lies two weeks ahead at least, so the constraint refuses no row of today.
  */
 export async function extendAudit(db: Database): Promise<void> {
   const [tail] = await whenUnlocked<{ state: string }>(db, announceBound);
@@ -63,14 +64,11 @@ async function deleteExpired(db: Database, retentionDays: number): Promise<numbe
 const lockAttempts = 10;
 const lockRetryMs = 500;
 
-/** Statements that lock the whole log wait for 100 ms at most: whoever records a change waits behind them. */
-async function whenUnlocked<Row>(db: Database, statement: Sql): Promise<Row[]> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await db.query<Row>(statement);
-    } catch (error) {
-      if (!isLockTimeout(error) || attempt === lockAttempts) throw error;
+/** Statements that lock the whole log wait for 100 ms at most: changes that record an audit row wait behind them. */
+const whenUnlocked = <Row>(db: Database, statement: Sql): Promise<Row[]> =>
+  retry(lockAttempts, isLockTimeout, () =>
+    db.query<Row>(statement).catch(async (error: unknown) => {
       await delay(lockRetryMs);
-    }
-  }
-}
+      throw error;
+    }),
+  );
