@@ -13,6 +13,8 @@ export const wholeBytesMax = 256 * 1024;
 export interface ByteSource {
   pause(): void;
   resume(): void;
+  /** Counts bytes of a large file. */
+  count(bytes: number): void;
   /** The rest is not read. */
   cutShort(): void;
 }
@@ -108,6 +110,7 @@ export class Intake implements PartSink {
 
   #push(body: PushedBody, chunk: Buffer): void {
     if (!body.push(chunk)) this.#source.pause();
+    this.#source.count(chunk.length);
   }
 
   #countDropped(bytes: number): void {

@@ -214,7 +214,12 @@ async function receive(
   const wholeMax = permit.isBuffered ? bufferedBytesMax : wholeBytesMax;
   const takeFile: TakeFile = (given, cutShort, fieldsSoFar) => {
     const { gate } = permit;
-    const source = { pause: () => gate.hold('file'), resume: () => gate.release('file'), cutShort };
+    const source = {
+      pause: () => gate.hold('file'),
+      resume: () => gate.release('file'),
+      count: (bytes: number) => gate.count(bytes),
+      cutShort,
+    };
     const taken = new Intake(source, fileBytesMax, wholeMax, (body, head) => {
       const spaceId = pinnedSpaceOf(actor) ?? parseSpaceField(fieldsSoFar);
       const bytesMin = Math.max(head.length, announcedSize(raw));

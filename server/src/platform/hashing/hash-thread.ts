@@ -106,11 +106,12 @@ export class HashThread {
   #receive({ id, total, digest }: HashReply): void {
     if (this.#failure) return;
     const hash = this.#hashes.get(id);
-    const reply = hash?.waiting.shift();
+    const reply = hash?.waiting[0];
     if (!hash || reply?.total !== total) {
       this.#fail(new Error('The hash thread lost track of a hash'));
       return;
     }
+    hash.waiting.shift();
     this.#replies += 1;
     this.#unanswered -= 1;
     if (this.#unanswered === 0) this.#worker.unref();

@@ -1,6 +1,7 @@
 // The program of a hash thread: keeps the state of every hash that is open and answers in order. An error ends the
 // thread, and with it all its states: no digest can come from a state that missed some bytes.
 import { createHash, type Hash } from 'node:crypto';
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { HashReply, HashRequest } from './hash-protocol.ts';
 import type { HashAlgorithm } from './stream-hash.ts';
@@ -9,6 +10,11 @@ interface State {
   readonly hash: Hash;
   total: number;
 }
+
+/** Requests come first when cores are scarce. */
+const niceness = 5;
+// Linux applies it to this thread alone, other systems to the whole process.
+if (process.platform === 'linux') setPriority(niceness);
 
 const states = new Map<number, State>();
 

@@ -1,12 +1,14 @@
 // Memory for bodies on their way to disk, two slabs per body at most: one is filled while the other is written. Shared
 // memory, so that another thread can hash it meanwhile.
+import { allEnded } from '../../../kernel/async/settled.ts';
 import { sharedBuffer } from '../../hashing/stream-hash.ts';
 import type { BodyReader } from '../body-reader.ts';
 
-export const slabBytes = 512 << 10;
+/** Large, because every slab costs two wake-ups of another thread. Memory that no byte has reached is not resident. */
+const slabBytes = 1 << 20;
 /** Second slabs are lent up to this many in all. First slabs are not limited: the uploads in flight are. */
-const easySlabs = 64;
-const idleSlabsMax = 8;
+const easySlabs = 32;
+const idleSlabsMax = 4;
 
 export class DiskSlabs {
   readonly #idle: Buffer[] = [];
@@ -28,8 +30,8 @@ export class DiskSlabs {
 }
 
 /**
- * Reads the rest of a body whose first piece is in `slab`. `write` gets one piece after the other. No piece is in use any
- * more when this settles.
+ * Reads the rest of a body whose first piece is in `slab`, and passes each piece to `write`, which may get the next one
+ * before it has finished with the last: so the hash always has something to do. No piece is in use when this settles.
  */
 export async function writeThroughSlabs(
   slabs: DiskSlabs,
@@ -39,19 +41,20 @@ export async function writeThroughSlabs(
   write: (piece: Buffer) => Promise<void>,
 ): Promise<void> {
   const second = slabs.takeIfEasy();
-  let writing = Promise.resolve();
+  const ring = second ? [slab, second] : [slab];
+  const uses = ring.map(() => Promise.resolve());
   try {
-    for (let piece = first, target = second ?? slab; piece.length > 0; ) {
-      writing = write(piece);
-      // Handled below, but perhaps after it has failed.
-      writing.catch(() => undefined);
-      if (!second) await writing;
-      piece = await reader.fill(target);
-      target = second && target === slab ? second : slab;
-      await writing;
+    for (let piece = first, at = 0; piece.length > 0; ) {
+      uses[at] = write(piece);
+      // Awaited below, but perhaps after it has failed.
+      uses[at]?.catch(() => undefined);
+      at = (at + 1) % ring.length;
+      await uses[at];
+      piece = await reader.fill(ring[at] as Buffer);
     }
+    await allEnded(uses);
   } finally {
-    await writing.catch(() => undefined);
+    await Promise.allSettled(uses);
     if (second) slabs.giveBack(second);
   }
 }

@@ -93,11 +93,16 @@ export class DiskWriter {
     });
     const fill = async (fd: number) => {
       let reserved = 0;
-      await writeThroughSlabs(this.#slabs, noting, slab, first, async (piece) => {
+      let written = Promise.resolve();
+      const append = async (before: Promise<void>, piece: Buffer) => {
+        await before;
         if (reserved <= 0) await this.#space.reserve(reservedBytes);
         reserved = (reserved > 0 ? reserved : reservedBytes) - piece.length;
-        const written = writeAll(fd, piece);
-        await allEnded(hash ? [written, hash.update(piece)] : [written]);
+        await writeAll(fd, piece);
+      };
+      await writeThroughSlabs(this.#slabs, noting, slab, first, (piece) => {
+        written = append(written, piece);
+        return allEnded(hash ? [written, hash.update(piece)] : [written]);
       });
       await fdatasyncFd(fd);
     };

@@ -58,7 +58,7 @@ export interface S3StoreOptions extends S3ClientOptions {
   readonly checkTimeoutMs?: number;
 }
 
-const slabBytes = 512 << 10;
+const slabBytes = 1 << 20;
 const deletesMax = 1_000;
 const plainBytes = `response-content-type=${encodeRfc3986(unknownMediaType)}`;
 
