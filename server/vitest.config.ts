@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { hookMsMax, testMsMax, waitMsMax } from './test/support/bounds.ts';
 
-/** Runs only in processes that the tests start, where coverage is not measured: the command line and the image worker. */
+/** Runs only in processes and threads where coverage is not measured: the command line, the image and hash workers. */
 const inOwnProcess = [
   'src/main.ts',
   'src/cli*.ts',
@@ -11,6 +11,7 @@ const inOwnProcess = [
   'src/platform/queue/queue-export.ts',
   'src/platform/secret-file.ts',
   'src/platform/images/image-{child,header}.ts',
+  'src/platform/hashing/hash-worker.ts',
 ];
 
 export default defineConfig({

@@ -29,6 +29,7 @@ import { migrate } from './platform/db/migrate.ts';
 import { type Database, inBackground } from './platform/db/postgres.ts';
 import { createProjectGates } from './platform/db/project-work.ts';
 import type { DatabaseTiming } from './platform/db/session.ts';
+import { createHashPool, type HashPool } from './platform/hashing/hash-pool.ts';
 import { createImageEngine, type ImageEngine } from './platform/images/image-engine.ts';
 import type { Logger } from './platform/log.ts';
 import type { Mailer } from './platform/mail/mailer.ts';
@@ -45,8 +46,8 @@ export interface DepsOptions {
   readonly clock?: Clock;
   /** Called with the admin's password as soon as this start has generated it: it is in force even if the start fails. */
   readonly onAdminCreated?: (password: string) => void;
-  /** The built image-child.js, when running from source. */
-  readonly imageChildPath?: string;
+  /** The folder of the built service, when running from source: processes and threads need built programs. */
+  readonly builtFolder?: string;
   /** Stops waiting for a database that is not up yet. */
   readonly signal?: AbortSignal;
   /** Overrides of the defaults, for tests. */
@@ -69,7 +70,9 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
   const downloadKeys = deriveKeys('download', jwtSecret, settings);
   const metrics = createMetrics();
   await warnOfMissingObjects(db, settings, log);
-  const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, uploads, undo), metrics);
+  const hashing = openHashing(options, undo);
+  const shares = { uploads, hashing };
+  const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, shares, undo), metrics);
   const images = openImages(options, undo);
   const queue = await openQueue(db, log, toQueueOptions(queuedJobs, settings), runsJobs(settings));
   undo.push(() => queue.stop());
@@ -100,6 +103,7 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     metrics,
     queue,
     images,
+    hashing,
     objects,
     reservations,
     verifyDownload: objects.kind === 'disk' ? createDownloadVerifier(downloadKeys, clock) : () => null,
@@ -145,13 +149,21 @@ async function prepareDatabase(
   return passwords;
 }
 
-function openImages({ settings, log, imageChildPath }: DepsOptions, undo: Undo[]): ImageEngine {
+function openHashing({ log, builtFolder }: DepsOptions, undo: Undo[]): HashPool {
+  const workerPath = builtFolder && join(builtFolder, 'platform/hashing/hash-worker.js');
+  const hashing = createHashPool({ log, ...(workerPath === undefined ? {} : { workerPath }) });
+  undo.push(() => hashing.close());
+  return hashing;
+}
+
+function openImages({ settings, log, builtFolder }: DepsOptions, undo: Undo[]): ImageEngine {
+  const childPath = builtFolder && join(builtFolder, 'platform/images/image-child.js');
   const images = createImageEngine({
     concurrency: settings.IMAGE_CONCURRENCY ?? availableParallelism(),
     timeoutSeconds: settings.IMAGE_TIMEOUT_SECONDS,
     pixelsMax: settings.IMAGE_MAX_PIXELS,
     log,
-    ...(imageChildPath === undefined ? {} : { childPath: imageChildPath }),
+    ...(childPath === undefined ? {} : { childPath }),
   });
   undo.push(() => images.close());
   return images;

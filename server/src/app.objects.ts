@@ -8,6 +8,7 @@ import { apiPrefix } from './http/route-table.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import type { Database } from './platform/db/postgres.ts';
 import { sql } from './platform/db/sql.ts';
+import type { Hashing } from './platform/hashing/stream-hash.ts';
 import type { Logger } from './platform/log.ts';
 import { createDiskStore } from './platform/objects/disk/disk-store.ts';
 import { createDownloadSigner } from './platform/objects/disk/disk-url.ts';
@@ -17,14 +18,14 @@ export async function openObjects(
   settings: Settings,
   downloadSecret: Buffer,
   clock: Clock,
-  uploads: Deps['uploads'],
+  { uploads, hashing }: Pick<Deps, 'uploads' | 'hashing'>,
   undo: Undo[],
 ): Promise<ObjectStore> {
   const { S3_BUCKET } = settings;
   const objects =
     S3_BUCKET === null
       ? openDiskStore(settings, downloadSecret, clock)
-      : await openS3Store(settings, S3_BUCKET, () => uploads.places.evictSlow());
+      : await openS3Store(settings, S3_BUCKET, hashing, () => uploads.places.evictSlow());
   undo.push(() => objects.close());
   await objects.check();
   return objects;
@@ -33,6 +34,7 @@ export async function openObjects(
 /** Opens the disk below DATA_DIR and the S3 store together, to copy from one to the other. */
 export async function openBothStores(
   settings: Settings,
+  hashing: Hashing,
   undo: Undo[],
 ): Promise<{ readonly disk: ObjectStore; readonly s3: ObjectStore }> {
   if (settings.S3_BUCKET === null)
@@ -42,7 +44,7 @@ export async function openBothStores(
     throw new Error(`There are no objects in ${folder}: set DATA_DIR as for the service`);
   // Any secret will do: copying signs no URLs.
   const disk = openDiskStore(settings, Buffer.alloc(32), systemClock);
-  const s3 = await openS3Store(settings, settings.S3_BUCKET);
+  const s3 = await openS3Store(settings, settings.S3_BUCKET, hashing);
   undo.push(() => s3.close());
   await s3.check();
   return { disk, s3 };
@@ -83,6 +85,7 @@ const openDiskStore = (settings: Settings, signingSecret: Buffer, clock: Clock):
 async function openS3Store(
   settings: Settings,
   bucket: string,
+  hashing: Hashing,
   onShortage?: () => void,
 ): Promise<ObjectStore> {
   const { createS3Store } = await import('./platform/objects/s3/s3-store.ts');
@@ -96,6 +99,7 @@ async function openS3Store(
     secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? '',
     forcePathStyle: settings.S3_FORCE_PATH_STYLE,
     clock: systemClock,
+    hashing,
     onShortage,
   });
 }

@@ -15,6 +15,7 @@ import { type CopyReport, copyObjects } from './features/files/files.copy.ts';
 import { type ExportResult, exportDatabase } from './platform/db/export.ts';
 import { isMigrated } from './platform/db/migrate.ts';
 import type { Connection, Database } from './platform/db/postgres.ts';
+import { createHashPool } from './platform/hashing/hash-pool.ts';
 import { createLogger } from './platform/log.ts';
 import { createPasswords } from './platform/passwords.ts';
 import { queueTables } from './platform/queue/queue-export.ts';
@@ -93,11 +94,14 @@ async function exportToFile(
 
 function copyToS3({ settings, terminal: { say, complain } }: Call): Promise<void> {
   return alongsideService(settings, async ({ db, undo }) => {
-    const { disk, s3 } = await openBothStores(settings, undo);
+    const hashing = createHashPool({ log: createLogger('silent') });
+    undo.push(() => hashing.close());
+    const { disk, s3 } = await openBothStores(settings, hashing, undo);
     const report = await copyObjects({
       db,
       from: disk,
       to: s3,
+      hashing,
       onFailure: (fileId, reason) => complain(`The file ${fileId} was not copied: ${reason}`),
       onProgress: (soFar) => say(`So far: ${describeCounts(soFar)}`),
     });

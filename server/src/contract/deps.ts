@@ -8,6 +8,7 @@ import type { EvictingSemaphore } from '../platform/concurrency/evicting-semapho
 import type { Counters } from '../platform/counters/counters.ts';
 import type { Database } from '../platform/db/postgres.ts';
 import type { ProjectGates } from '../platform/db/project-work.ts';
+import type { HashPool } from '../platform/hashing/hash-pool.ts';
 import type { ImageEngine } from '../platform/images/image-engine.ts';
 import type { Limiter } from '../platform/limits/limiter.ts';
 import type { Logger } from '../platform/log.ts';
@@ -45,6 +46,8 @@ export interface Deps {
   readonly metrics: Metrics;
   readonly queue: Queue;
   readonly images: ImageEngine;
+  /** Hashes large bodies off the event loop. */
+  readonly hashing: HashPool;
   readonly objects: ObjectStore;
   readonly reservations: Reservations;
   readonly findFile: FileFinder;

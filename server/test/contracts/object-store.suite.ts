@@ -90,7 +90,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
         ['private', data, undefined],
       ] as const) {
         const key = newKey();
-        await store.put(zone, key, body, meta, undefined, bytesMax);
+        await store.put(zone, key, body, meta, { bytesMax });
         const info = await store.head(zone, key);
         expect(info?.bytes).toBe(data.length);
         expect(info?.etag).toMatch(/^"[^"]+"$/);
@@ -158,7 +158,7 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       const abort = new AbortController();
       const reason = new Error('the client left');
       const body = stallingStream(bytesOf(bytes()), () => abort.abort(reason));
-      await expect(store.put('private', key, body, meta, abort.signal)).rejects.toBe(reason);
+      await expect(store.put('private', key, body, meta, { signal: abort.signal })).rejects.toBe(reason);
       expect(body.destroyed).toBe(true);
       await expectNothing('private', key);
     });
@@ -167,9 +167,9 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       const key = newKey();
       const reason = new Error('too late');
       const signal = AbortSignal.abort(reason);
-      await expect(store.put('private', key, bytesOf(10), meta, signal)).rejects.toBe(reason);
+      await expect(store.put('private', key, bytesOf(10), meta, { signal })).rejects.toBe(reason);
       const body = streamOf(bytesOf(10));
-      await expect(store.put('private', key, body, meta, signal)).rejects.toBe(reason);
+      await expect(store.put('private', key, body, meta, { signal })).rejects.toBe(reason);
       expect(body.destroyed).toBe(true);
       await expectNothing('private', key);
     });

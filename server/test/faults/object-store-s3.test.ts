@@ -290,7 +290,7 @@ function suite(at: S3Server): void {
       const abort = new AbortController();
       const reason = new Error('the client left');
       proxy.set({ fault });
-      const put = patient.put('private', newKey(), small, meta, abort.signal);
+      const put = patient.put('private', newKey(), small, meta, { signal: abort.signal });
       await expect.poll(() => proxy.seen.length).toBeGreaterThan(0);
       abort.abort(reason);
       await within(limitMs, () => expect(put).rejects.toBe(reason));
@@ -379,7 +379,7 @@ function suite(at: S3Server): void {
     const stalled = new Promise<void>((resolve) => {
       const body = stallingStream(small.subarray(0, 1), resolve);
       body.unshift(bytesOf(100_000));
-      tight.put('private', newKey(), body, meta, abort.signal).catch(() => undefined);
+      tight.put('private', newKey(), body, meta, { signal: abort.signal }).catch(() => undefined);
     });
     await stalled;
     await expect(tight.put('private', newKey(), streamOf(large), meta)).rejects.toMatchObject({

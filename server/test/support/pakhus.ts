@@ -71,7 +71,7 @@ async function startInstance(
     settings,
     log: createLogger(settings.LOG_LEVEL, hear && { write: hear }),
     clock: () => Date.now() + offsetMs,
-    imageChildPath: join(dist, 'platform/images/image-child.js'),
+    builtFolder: dist,
     ...options,
   });
   const baseUrl = pakhus.baseUrl ?? '';

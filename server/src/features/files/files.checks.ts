@@ -10,7 +10,7 @@ import type { Room } from '../../platform/concurrency/bytes-in-flight.ts';
 import type { FilePart } from '../../platform/forms/form-reader.ts';
 import { detectMediaType, sniffedBytes } from '../../platform/media-detect.ts';
 import { objectLost } from '../objects/objects.hold.ts';
-import type { ReceivedFile } from './files.receive.ts';
+import type { BodyHash } from './files.body-hash.ts';
 
 export interface FileFacts {
   readonly name: string;
@@ -108,25 +108,26 @@ function parseFileName(filename: string | undefined): string {
 }
 
 /** `sha256` must match the file; Content-Digest must match the file or the whole body. */
-export function verifyDigests(
-  file: ReceivedFile,
+export async function verifyDigests(
+  received: Buffer,
   sha256: string | undefined,
   header: string | string[] | undefined,
-  bodyDigest: () => Buffer | null,
-): void {
-  if (sha256 !== undefined && !Buffer.from(sha256, 'hex').equals(file.sha256))
-    throw digestFault('sha256', file);
+  body: BodyHash | null,
+): Promise<void> {
+  if (sha256 !== undefined && !Buffer.from(sha256, 'hex').equals(received))
+    throw digestFault('sha256', received);
   const [, encoded] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/=]+):/i.exec(String(header ?? '')) ?? [];
   if (encoded === undefined) return;
   const given = Buffer.from(encoded, 'base64');
-  if (!given.equals(file.sha256) && !bodyDigest()?.equals(given)) throw digestFault('content-digest', file);
+  if (given.equals(received) || (await body?.digest())?.equals(given)) return;
+  throw digestFault('content-digest', received);
 }
 
-const digestFault = (path: string, file: ReceivedFile) =>
+const digestFault = (path: string, received: Buffer) =>
   invalid(422, [
     {
       path,
-      message: `does not match the received file, whose sha256 is ${file.sha256.toString('hex')}`,
+      message: `does not match the received file, whose sha256 is ${received.toString('hex')}`,
       code: 'digest',
     },
   ]);

@@ -1,8 +1,9 @@
 // Copies the object of every file to another store and reads each copy back. Correct copies are skipped, so an
 // interrupted run can simply be started again.
-import { createHash } from 'node:crypto';
 import { reasonOf } from '../../kernel/error.ts';
 import type { Database } from '../../platform/db/postgres.ts';
+import { hashStream } from '../../platform/hashing/buffered-hash.ts';
+import type { Hashing } from '../../platform/hashing/stream-hash.ts';
 import type { ObjectMeta, ObjectStore } from '../../platform/objects/object-store.ts';
 import { type CopyRow, findCopied, listToCopy } from './files.copy.sql.ts';
 import { buildCompressedMeta, buildObjectMeta } from './files.objects.ts';
@@ -20,6 +21,7 @@ interface CopyOptions {
   readonly db: Database;
   readonly from: ObjectStore;
   readonly to: ObjectStore;
+  readonly hashing: Hashing;
   /** Called for every file whose object could not be copied. */
   readonly onFailure: (fileId: string, reason: string) => void;
   /** Called after every full batch. */
@@ -72,17 +74,17 @@ async function copyObject(options: CopyOptions, file: CopyRow, isLastAttempt = f
 }
 
 /** Compares digests, not sizes or dates: the source must match the file's row, and the copy must match the source. */
-async function copyOnce({ from, to }: CopyOptions, file: CopyRow): Promise<Outcome> {
+async function copyOnce({ from, to, hashing }: CopyOptions, file: CopyRow): Promise<Outcome> {
   const { zone, storage_key: key } = file;
   const source = await from.head(zone, key);
   if (source === null) throw new Error('its object is not on the disk');
-  const digest = await hashObject(from, file);
+  const digest = await hashObject(hashing, from, file);
   const meta = matchMeta(file, digest);
   if (meta === null) throw new Error('its object on the disk is damaged: the sha256 does not match');
   const existing = await to.head(zone, key);
-  if (existing?.bytes === source.bytes && (await hashObject(to, file)) === digest) return 'present';
-  await to.put(zone, key, await from.get(zone, key), meta, undefined, source.bytes);
-  if ((await hashObject(to, file)) !== digest)
+  if (existing?.bytes === source.bytes && (await hashObject(hashing, to, file)) === digest) return 'present';
+  await to.put(zone, key, await from.get(zone, key), meta, { bytesMax: source.bytes });
+  if ((await hashObject(hashing, to, file)) !== digest)
     throw new Error('the copy does not match the original when read back');
   return 'copied';
 }
@@ -94,8 +96,10 @@ function matchMeta(file: CopyRow, digest: string): ObjectMeta | null {
   return buildCompressedMeta(file.name, file.result_format);
 }
 
-async function hashObject(store: ObjectStore, { zone, storage_key: key }: CopyRow): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of await store.get(zone, key)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
+async function hashObject(
+  hashing: Hashing,
+  store: ObjectStore,
+  { zone, storage_key: key }: CopyRow,
+): Promise<string> {
+  return (await hashStream(hashing, 'sha256', await store.get(zone, key))).toString('hex');
 }

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Deps } from '../../contract/deps.ts';
 import type { Owner } from '../../platform/concurrency/eviction.ts';
-import type { FormSource } from '../../platform/forms/form-reader.ts';
+import { BodyGate } from './files.gate.ts';
 import { wholeBytesMax } from './files.receive.ts';
 import { ClientPace } from './files.watch.ts';
 
@@ -14,6 +14,8 @@ export const declaredBytes = ({ headers }: IncomingMessage): number =>
   Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
 
 export class UploadPermit {
+  /** Without a place, the permit holds back what exceeds the buffer. */
+  readonly gate: BodyGate;
   readonly #deps: Deps;
   readonly #owner: Owner;
   readonly #raw: IncomingMessage;
@@ -23,7 +25,6 @@ export class UploadPermit {
   #releasePlace: (() => void) | null = null;
   #place: Promise<void> | null = null;
   #bytesRead = 0;
-  #paused = false;
   #released = false;
 
   private constructor(
@@ -38,6 +39,7 @@ export class UploadPermit {
     this.#raw = raw;
     this.#abort = abort;
     this.#pace = pace;
+    this.gate = new BodyGate(raw);
   }
 
   /** Waits until there is capacity. `userId` is the user whose quota the file is charged to. */
@@ -96,9 +98,7 @@ export class UploadPermit {
     if (this.#released) return this.#releasePlace();
     this.#raw.off('data', this.#onData);
     this.#releaseBuffer?.();
-    if (!this.#paused) return;
-    this.#paused = false;
-    this.#raw.resume();
+    this.gate.release('place');
   }
 
   /** Call when the form is read: without a place, an upload may hold no more than its buffer. */
@@ -109,22 +109,10 @@ export class UploadPermit {
   /** Counts the whole body, because fields take memory, too. */
   readonly #onData = (chunk: Buffer) => {
     this.#bytesRead += chunk.length;
-    if (this.#bytesRead <= bufferedBytesMax || this.#paused) return;
-    this.#paused = true;
-    this.#raw.pause();
+    if (this.#bytesRead <= bufferedBytesMax) return;
+    this.gate.hold('place');
     this.waitForPlace().catch(() => undefined);
   };
-
-  /** Keeps other code from resuming the form while the upload waits for a place. */
-  guard(source: FormSource): FormSource {
-    return {
-      pause: source.pause,
-      cutShort: source.cutShort,
-      resume: () => {
-        if (!this.#paused) source.resume();
-      },
-    };
-  }
 
   release(): void {
     this.#released = true;

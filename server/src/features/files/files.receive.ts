@@ -1,20 +1,28 @@
-// Receives the bytes of one file part: counts and hashes them. A small file is kept in memory, a larger one is passed on
-// as a stream. Bytes of a refused file are read and dropped.
-import { createHash, type Hash } from 'node:crypto';
-import { Readable } from 'node:stream';
+// Receives the bytes of one file part. A small file is kept in memory and hashed; a larger one is passed on as a stream,
+// and hashed where it is stored. Bytes of a refused file are read and dropped.
 import { joined } from '../../kernel/bytes.ts';
 import { sha256 } from '../../kernel/crypto/secret.ts';
 import type { PartSink } from '../../kernel/form/form-parser.ts';
-import { droppedBytesMax, type FormSource } from '../../platform/forms/form-reader.ts';
+import { droppedBytesMax } from '../../platform/forms/form-reader.ts';
+import { PushedBody } from '../../platform/objects/pushed-body.ts';
 
 /** Up to this size a file stays in memory until the whole form has been validated. */
 export const wholeBytesMax = 256 * 1024;
-const streamBufferBytes = 256 * 1024;
+
+/** Where the bytes of the file come from. */
+export interface ByteSource {
+  pause(): void;
+  resume(): void;
+  /** Counts bytes of a large file. */
+  count(bytes: number): void;
+  /** The rest is not read. */
+  cutShort(): void;
+}
 
 export interface ReceivedFile {
   readonly size: number;
-  /** Meaningless if bytes were dropped. */
-  readonly sha256: Buffer;
+  /** Only of a small file. */
+  readonly sha256: Buffer | null;
   /** The first bytes, enough to detect the type. */
   readonly head: Buffer;
   /** The whole file, if it is small. */
@@ -24,26 +32,24 @@ export interface ReceivedFile {
 }
 
 export class Intake implements PartSink {
-  readonly #source: FormSource;
+  readonly #source: ByteSource;
   #bytesMax: number;
   readonly #wholeBytesMax: number;
-  readonly #onLarge: (body: Readable, head: Buffer) => void;
+  readonly #onLarge: (body: PushedBody, head: Buffer) => void;
   #size = 0;
   /** The file so far, while it is small. */
   #chunks: Buffer[] = [];
   #head = Buffer.alloc(0);
-  /** Only for a large file: hashing a small one in one call costs half as much. */
-  #hash: Hash | null = null;
-  #body: Readable | null = null;
+  #body: PushedBody | null = null;
   #dropping = false;
   #droppedBytes = 0;
 
-  /** Above `wholeMax` bytes, `onLarge` gets a stream of the file from its first byte. */
+  /** Above `wholeMax` bytes, `onLarge` gets the file from its first byte. */
   constructor(
-    source: FormSource,
+    source: ByteSource,
     bytesMax: number,
     wholeMax: number,
-    onLarge: (body: Readable, head: Buffer) => void,
+    onLarge: (body: PushedBody, head: Buffer) => void,
   ) {
     this.#source = source;
     this.#bytesMax = bytesMax;
@@ -62,8 +68,8 @@ export class Intake implements PartSink {
   }
 
   end(): void {
-    this.#body?.push(null);
-    // An ended stream reads no more, so it would never resume a source that it paused.
+    this.#body?.end();
+    // An ended body wants no more, so it would never resume a source that it paused.
     this.#source.resume();
   }
 
@@ -87,7 +93,7 @@ export class Intake implements PartSink {
     const whole = this.#body || this.#dropping ? null : joined(this.#chunks);
     return {
       size: this.#size,
-      sha256: whole ? sha256(whole) : (this.#hash?.digest() ?? Buffer.alloc(0)),
+      sha256: whole && sha256(whole),
       head: whole ?? this.#head,
       whole,
       cutShort: this.#isOverrun(),
@@ -97,16 +103,14 @@ export class Intake implements PartSink {
   #startStream(): void {
     this.#head = Buffer.concat(this.#chunks);
     this.#chunks = [];
-    this.#hash = createHash('sha256');
-    this.#body = new Readable({ highWaterMark: streamBufferBytes, read: () => this.#source.resume() });
-    this.#body.on('error', () => undefined);
+    this.#body = new PushedBody(() => this.#source.resume());
     this.#push(this.#body, this.#head);
     this.#onLarge(this.#body, this.#head);
   }
 
-  #push(body: Readable, chunk: Buffer): void {
-    this.#hash?.update(chunk);
+  #push(body: PushedBody, chunk: Buffer): void {
     if (!body.push(chunk)) this.#source.pause();
+    this.#source.count(chunk.length);
   }
 
   #countDropped(bytes: number): void {

@@ -1,9 +1,7 @@
 // One upload, from the first byte of the form to the committed row. The object is reserved in the ledger before any byte
 // is stored, and the commit of the row marks it as stored: a crash at any point leaves at most an orphan for the reaper,
 // never a row without its object.
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Call } from '../../contract/call.ts';
@@ -21,12 +19,14 @@ import {
   readForm,
   type TakeFile,
 } from '../../platform/forms/form-reader.ts';
-import type { Zone } from '../../platform/objects/object-store.ts';
+import type { Body, PutOptions, Zone } from '../../platform/objects/object-store.ts';
+import type { PushedBody } from '../../platform/objects/pushed-body.ts';
 import type { Validator } from '../../platform/validation.ts';
 import { whileWriting } from '../objects/objects.hold.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
 import { removeRefused, waitForRemoval } from '../objects/objects.remove.ts';
 import { countFor } from '../traffic/traffic.count.ts';
+import { type BodyHash, hashBody } from './files.body-hash.ts';
 import {
   type FileFacts,
   findRefusedType,
@@ -73,6 +73,7 @@ interface Attempt {
   readonly written: Set<HeldObject>;
   /** Aborts the upload when the client hangs up or something fails. */
   readonly abort: AbortController;
+  readonly bodyHash: BodyHash | null;
   /** The write of a large file, in flight while the form is read. */
   streaming: Promise<unknown>;
   /** A commit is in flight or its outcome is unknown: the objects may belong to a row by now. */
@@ -105,6 +106,7 @@ export async function uploadFile<Input extends UploadInput>(
         permit,
         written: new Set(),
         abort,
+        bodyHash: hashBody(call, permit.isBuffered, deps.hashing, permit.gate),
         streaming: Promise.resolve(),
         committing: false,
         room: toRoom(user),
@@ -131,6 +133,7 @@ async function cleanUpOnFailure<Result>(attempt: Attempt, work: () => Promise<Re
     throw error;
   } finally {
     attempt.claim?.release();
+    attempt.bodyHash?.close();
   }
 }
 
@@ -146,7 +149,6 @@ async function receiveAndStore<Input extends UploadInput>(
     user.plan?.maxFileSize ?? Number.POSITIVE_INFINITY,
     deps.settings.MAX_UPLOAD_BYTES,
   );
-  const bodyDigest = hashBody(call);
   const { form, part, file, streamed } = await receive(attempt, actor, kind, bytesMax, call.raw);
   const input = parseInput(kind, form);
   const values = mergeValues(noValues, input);
@@ -155,10 +157,12 @@ async function receiveAndStore<Input extends UploadInput>(
   refuseType(user, kind.types, facts);
   refuseSize(file.size, file.cutShort ? announcedSize(call.raw) : 0, bytesMax, attempt.room);
   const arrived = await streamed;
-  verifyDigests(file, input.sha256, call.headers['content-digest'], bodyDigest);
+  const sha256 = file.sha256 ?? arrived?.sha256;
+  if (!sha256) throw new Error('The file is neither stored nor in memory');
+  await verifyDigests(sha256, input.sha256, call.headers['content-digest'], attempt.bodyHash);
   await call.recheckCredential();
-  const object = await storeInZone(attempt, arrived, file, facts, values);
-  const row = buildRow(actor, user, input, values, facts, file, object);
+  const object = await storeInZone(attempt, arrived?.object ?? null, file, facts, values);
+  const row = buildRow(actor, user, input, values, facts, file.size, sha256, object);
   attempt.committing = true;
   const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
   attempt.committing = false;
@@ -185,8 +189,13 @@ interface Received {
   readonly form: FormFields;
   readonly part: FilePart;
   readonly file: ReceivedFile;
-  /** The object of a large file, written while it arrived. Null for a small file. */
-  readonly streamed: Promise<HeldObject | null>;
+  /** A large file, stored while it arrived. Null for a small file. */
+  readonly streamed: Promise<StreamedFile | null>;
+}
+
+interface StreamedFile {
+  readonly object: HeldObject;
+  readonly sha256: Buffer;
 }
 
 /** Reads the form to its end, or stops early if the file is refused and the rest is long. */
@@ -199,12 +208,19 @@ async function receive(
 ): Promise<Received> {
   let part: FilePart | undefined;
   let intake: Intake | undefined;
-  let streamed: Promise<HeldObject | null> = Promise.resolve(null);
+  let streamed: Promise<StreamedFile | null> = Promise.resolve(null);
   const fileBytesMax = Math.min(bytesMax, attempt.room.user);
   const { permit } = attempt;
   const wholeMax = permit.isBuffered ? bufferedBytesMax : wholeBytesMax;
-  const takeFile: TakeFile = (given, source, fieldsSoFar) => {
-    const taken = new Intake(permit.guard(source), fileBytesMax, wholeMax, (body, head) => {
+  const takeFile: TakeFile = (given, cutShort, fieldsSoFar) => {
+    const { gate } = permit;
+    const source = {
+      pause: () => gate.hold('file'),
+      resume: () => gate.release('file'),
+      count: (bytes: number) => gate.count(bytes),
+      cutShort,
+    };
+    const taken = new Intake(source, fileBytesMax, wholeMax, (body, head) => {
       const spaceId = pinnedSpaceOf(actor) ?? parseSpaceField(fieldsSoFar);
       const bytesMin = Math.max(head.length, announcedSize(raw));
       const bytesMax = Math.min(fileBytesMax, declaredBytes(raw));
@@ -212,7 +228,7 @@ async function receive(
       streamed = storeWhileArriving(attempt, kind.types, arriving, (limit) => taken.lowerLimit(limit));
       attempt.streaming = streamed;
       const drop = () => taken.drop();
-      streamed.then((object) => object === null && drop(), drop);
+      streamed.then((file) => file === null && drop(), drop);
     });
     part = given;
     intake = taken;
@@ -228,7 +244,7 @@ async function receive(
 /** A large file that is still arriving. */
 interface ArrivingFile {
   readonly part: FilePart;
-  readonly body: Readable;
+  readonly body: PushedBody;
   readonly head: Buffer;
   readonly bytesMin: number;
   readonly bytesMax: number;
@@ -242,7 +258,7 @@ async function storeWhileArriving(
   types: readonly string[],
   { part, body, head, bytesMin, bytesMax, spaceId }: ArrivingFile,
   lowerLimit: (bytesMax: number) => void,
-): Promise<HeldObject | null> {
+): Promise<StreamedFile | null> {
   const { deps, projectId, user } = attempt;
   const facts = await gatherFacts(user, types, part, head);
   if (findRefusedType(user, types, facts) !== null) return null;
@@ -255,10 +271,14 @@ async function storeWhileArriving(
   await attempt.permit.waitForPlace();
   // The visibility field may follow the file: private until the whole form is read.
   const object = await deps.reservations.newObject(projectId, 'private');
-  await whileWriting(deps, object, () =>
-    write(attempt, object, body, facts, signal, Math.min(bytesMax, left)),
-  );
-  return object;
+  const hash = deps.hashing.open('sha256');
+  try {
+    const options = { signal, bytesMax: Math.min(bytesMax, left), hash };
+    await whileWriting(deps, object, () => write(attempt, object, body, facts, options));
+    return { object, sha256: await hash.digest() };
+  } finally {
+    hash.close();
+  }
 }
 
 /** Without any limit there is nothing to claim. */
@@ -303,13 +323,12 @@ function parseSpaceField(fields: FormFields): string | null {
 async function write(
   attempt: Attempt,
   object: HeldObject,
-  body: Readable | Buffer,
+  body: Body,
   { name, declared }: FileFacts,
-  signal?: AbortSignal,
-  bytesMax?: number,
+  options?: PutOptions,
 ): Promise<void> {
   const meta = buildObjectMeta(name, declared);
-  await attempt.deps.objects.put(object.zone, toStorageKey(object), body, meta, signal, bytesMax);
+  await attempt.deps.objects.put(object.zone, toStorageKey(object), body, meta, options);
   attempt.written.add(object);
 }
 
@@ -355,21 +374,14 @@ function parseInput<Input extends UploadInput>(kind: UploadKind<Input>, form: Fo
   return fields as unknown as Input;
 }
 
-/** Hashes the whole body if the client sent a Content-Digest, which may cover all of it. */
-function hashBody({ raw, headers }: Call): () => Buffer | null {
-  if (headers['content-digest'] === undefined) return () => null;
-  const hash = createHash('sha256');
-  raw.on('data', (chunk: Buffer) => hash.update(chunk));
-  return () => hash.digest();
-}
-
 const buildRow = (
   actor: TenantActor,
   user: Subject,
   input: UploadInput,
   values: FileValues,
   facts: FileFacts,
-  file: ReceivedFile,
+  size: number,
+  sha256: Buffer,
   object: HeldObject,
 ): NewFile => ({
   id: object.fileId,
@@ -377,11 +389,11 @@ const buildRow = (
   user_id: user.id,
   space_id: pinnedSpaceOf(actor) ?? input.space_id?.toLowerCase() ?? null,
   name: facts.name,
-  size: file.size,
+  size,
   mime_type: facts.declared,
   storage_key: toStorageKey(object),
   zone: object.zone,
-  sha256: file.sha256.toString('hex'),
+  sha256: sha256.toString('hex'),
   // Spread last, here and above: V8 adds fields that follow a spread one by one, at 50 times the cost.
   ...values,
 });

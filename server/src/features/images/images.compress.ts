@@ -1,7 +1,6 @@
 // One attempt at an image job. The digest of the result is saved on the job's row before the result replaces the original,
 // so that after a crash at any line the next attempt can tell from the object how far the last one got, and never
 // compresses twice. A job whose result may have been written does not fail before one last look at the object.
-import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
@@ -9,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Deps } from '../../contract/deps.ts';
 import type { HeldObject } from '../../contract/object-ref.ts';
 import { newId } from '../../kernel/id.ts';
+import { BufferedHash, hashStream } from '../../platform/hashing/buffered-hash.ts';
 import { ImageFault, ImageRefused, ImageStarved } from '../../platform/images/image-engine.ts';
 import { recordAudit, withAction } from '../audit/audit.service.ts';
 import { buildCompressedMeta } from '../files/files.objects.ts';
@@ -119,16 +119,20 @@ const toHeldObject = (projectId: string, { file_id, zone }: WorkRow): HeldObject
 
 /** Resolves to the sha256 of the downloaded object. */
 async function download(deps: Deps, job: WorkRow, path: string, signal: AbortSignal): Promise<Buffer> {
-  const hash = createHash('sha256');
+  const body = await deps.objects.get(job.zone, job.storage_key, undefined, signal);
+  const hash = new BufferedHash(deps.hashing.open('sha256'));
   const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      done(null, chunk);
+      if (hash.write(chunk)) done(null, chunk);
+      else void hash.drained().then(() => done(null, chunk));
     },
   });
-  const body = await deps.objects.get(job.zone, job.storage_key, undefined, signal);
-  await pipeline(body, meter, createWriteStream(path), { signal });
-  return hash.digest();
+  try {
+    await pipeline(body, meter, createWriteStream(path), { signal });
+    return await hash.digest();
+  } finally {
+    hash.close();
+  }
 }
 
 async function replaceOriginal(
@@ -143,20 +147,17 @@ async function replaceOriginal(
   // After a crash of unknown cause the image runs alone, so that a second crash can be blamed on it.
   const whenAlone = job.cut_short ? () => deps.db.query(markAlone(projectId, job)) : undefined;
   const image = await deps.images.compress(input, output, job.recipe, signal, whenAlone);
-  const result: JobResult = { ...image, sha256: await hashFile(output) };
+  const result: JobResult = {
+    ...image,
+    sha256: await hashStream(deps.hashing, 'sha256', createReadStream(output)),
+  };
   if (!(await beginRewrite(deps, object))) throw new FileMoved();
   const [noted] = await deps.db.query(noteResult(projectId, job, job.zone, result));
   if (!noted) throw new FileMoved();
   const meta = buildCompressedMeta(job.file_name, image.format);
   await whileHeld(deps, object, deps.settings.REAPER_GRACE_SECONDS, () =>
-    deps.objects.put(object.zone, job.storage_key, createReadStream(output), meta, signal),
+    deps.objects.put(object.zone, job.storage_key, createReadStream(output), meta, { signal }),
   );
-}
-
-async function hashFile(path: string): Promise<Buffer> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  return hash.digest();
 }
 
 /** Permanent errors fail the job at once; other errors are retried while attempts are left. */

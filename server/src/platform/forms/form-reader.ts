@@ -31,17 +31,8 @@ export interface FormShape {
   isField(name: string): boolean;
 }
 
-/** The source of the file's bytes. */
-export interface FormSource {
-  /** Nothing more is read until `resume`. */
-  pause(): void;
-  resume(): void;
-  /** Ends the form here: the rest is not read. */
-  cutShort(): void;
-}
-
-/** `fieldsSoFar` are those that came before the file. */
-export type TakeFile = (part: FilePart, source: FormSource, fieldsSoFar: FormFields) => PartSink;
+/** `fieldsSoFar` are those that came before the file. `cutShort` ends the form: the rest is not read. */
+export type TakeFile = (part: FilePart, cutShort: () => void, fieldsSoFar: FormFields) => PartSink;
 
 /** Resolves to the fields when the whole form has been read. `takeFile` is called as the file begins. */
 export async function readForm(
@@ -60,17 +51,8 @@ export async function readForm(
       request.off('data', onData).off('end', onEnd).resume();
       settle();
     };
-    const form = new Form(shape, (part) =>
-      takeFile(
-        part,
-        {
-          pause: () => void request.pause(),
-          resume: () => void request.resume(),
-          cutShort: () => end(() => resolve(form.fields)),
-        },
-        form.fields,
-      ),
-    );
+    const cutShort = () => end(() => resolve(form.fields));
+    const form = new Form(shape, (part) => takeFile(part, cutShort, form.fields));
     const parser = new FormParser(boundary, (head) => form.openPart(head));
     const chunks = new SmallChunks((chunk) => parser.write(chunk));
     const guarded = (work: () => void) => {

@@ -1,21 +1,67 @@
 // Reads a body in pieces of a given size, for both stores. Holds at most one piece. The body's own errors and the
 // caller's abort pass unchanged, so that neither looks like an outage.
-import type { Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { copyInto } from '../../kernel/bytes.ts';
+import { PushedBody } from './pushed-body.ts';
 
 export interface BodyReader {
-  /** The next `bytesMax` bytes in the pieces they came in; fewer only at the end of the body. */
-  gather(bytesMax: number): Promise<Buffer[]>;
-  /** Fills `target` and updates `hash`; resolves to the filled part, which is shorter only at the end of the body. */
-  fill(target: Buffer, hash: Hash): Promise<Buffer>;
+  /** Fills `target` and resolves to the filled part, which is shorter only at the end of the body. */
+  fill(target: Buffer): Promise<Buffer>;
   /** True once the body is known to hold nothing more. */
   readonly ended: boolean;
   /** Destroys the body if it has not ended. Must be called exactly once, on every path. */
   close(): void;
 }
 
-export const createBodyReader = (body: Readable, signal?: AbortSignal): BodyReader =>
-  new StreamReader(body, signal);
+export const createBodyReader = (body: Readable | PushedBody, signal?: AbortSignal): BodyReader =>
+  body instanceof PushedBody ? new PushedReader(body, signal) : new StreamReader(body, signal);
+
+/** Reports faults of the body apart from those of the store: both surface in the same put. */
+export function notingFaults(reader: BodyReader, note: (error: unknown) => void): BodyReader {
+  const tell = (error: unknown): never => {
+    note(error);
+    throw error;
+  };
+  return {
+    get ended() {
+      return reader.ended;
+    },
+    fill: (target) => reader.fill(target).catch(tell),
+    close: () => reader.close(),
+  };
+}
+
+class PushedReader implements BodyReader {
+  readonly #body: PushedBody;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(body: PushedBody, signal?: AbortSignal) {
+    this.#body = body;
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get ended(): boolean {
+    return this.#body.ended;
+  }
+
+  async fill(target: Buffer): Promise<Buffer> {
+    this.#signal?.throwIfAborted();
+    try {
+      return await this.#body.fill(target);
+    } finally {
+      this.#signal?.throwIfAborted();
+    }
+  }
+
+  close(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#body.destroy();
+  }
+
+  /** Wakes a read that waits for a silent client. */
+  readonly #onAbort = (): void => this.#body.destroy();
+}
 
 class StreamReader implements BodyReader {
   readonly #body: Readable;
@@ -35,24 +81,12 @@ class StreamReader implements BodyReader {
     return this.#ended;
   }
 
-  async gather(bytesMax: number): Promise<Buffer[]> {
-    const gathered: Buffer[] = [];
-    for (let room = bytesMax; room > 0 && !this.#ended; ) {
-      const chunk = await this.#nextWithin(room);
-      if (!chunk) break;
-      gathered.push(chunk);
-      room -= chunk.length;
-    }
-    return gathered;
-  }
-
-  async fill(target: Buffer, hash: Hash): Promise<Buffer> {
+  async fill(target: Buffer): Promise<Buffer> {
     let at = 0;
     while (at < target.length && !this.#ended) {
       const chunk = await this.#nextWithin(target.length - at);
       if (!chunk) break;
-      hash.update(chunk);
-      at += chunk.copy(target, at);
+      at += copyInto(target, at, chunk);
     }
     return target.subarray(0, at);
   }

@@ -2,6 +2,8 @@
 // Adapters: disk/disk-store.ts (the default) and s3/s3-store.ts. A failure of the store is thrown as
 // STORAGE_UNAVAILABLE; the caller's own abort is rethrown unchanged.
 import type { Readable } from 'node:stream';
+import type { StreamHash } from '../hashing/stream-hash.ts';
+import type { PushedBody } from './pushed-body.ts';
 
 export type Zone = 'private' | 'public';
 
@@ -31,24 +33,27 @@ export interface ObjectRange {
   readonly etag?: string;
 }
 
+/** `PushedBody` is cheapest for bytes that arrive, a Buffer for bytes that are in memory anyway. */
+export type Body = Readable | PushedBody | Buffer;
+
+export interface PutOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** The maximum length of a stream: saves memory. */
+  readonly bytesMax?: number | undefined;
+  /** Gets every byte of a stream that is stored. The caller closes it. */
+  readonly hash?: StreamHash | undefined;
+}
+
 export interface ObjectStore {
   readonly kind: 'disk' | 's3';
   /** True if public objects are stored apart from private ones, so that a change of visibility moves them. */
   readonly separatesPublic: boolean;
   /**
-   * Stores all of `body` durably under `key`, or nothing that a reader could see. Memory is bounded for any size; a
-   * Buffer is cheapest for data that is in memory anyway. Resolves when the object is safe against power loss (disk) or
-   * acknowledged (S3). An error of the body is rethrown unchanged. A stream that was not read to its end is destroyed.
-   * `bytesMax`, the maximum length of a stream, saves memory.
+   * Stores all of `body` durably under `key`, or nothing that a reader could see. Memory is bounded for any size.
+   * Resolves when the object is safe against power loss (disk) or acknowledged (S3). An error of the body is rethrown
+   * unchanged. A body that was not read to its end is destroyed.
    */
-  put(
-    zone: Zone,
-    key: string,
-    body: Readable | Buffer,
-    meta: ObjectMeta,
-    signal?: AbortSignal,
-    bytesMax?: number,
-  ): Promise<void>;
+  put(zone: Zone, key: string, body: Body, meta: ObjectMeta, options?: PutOptions): Promise<void>;
   /**
    * Rejects with NOT_FOUND if there is none, or if its etag differs from the one in `range`. Reads as much of the range
    * as exists. The stream must be read or destroyed. If the store fails half way, the stream ends with an outage.

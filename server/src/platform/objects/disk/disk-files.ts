@@ -4,7 +4,6 @@ import { opendir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { microBatch } from '../../../kernel/async/micro-batch.ts';
-import { lengthOf } from '../../../kernel/bytes.ts';
 import type { ObjectInfo } from '../object-store.ts';
 import { absentAs, diskOutage, isAbsent, noSuchObject } from './disk-errors.ts';
 
@@ -14,7 +13,6 @@ export const fdatasyncFd = promisify(fs.fdatasync);
 export const fsyncFd = promisify(fs.fsync);
 export const renamePath = promisify(fs.rename);
 const writeFd = promisify(fs.write);
-const writevFd = promisify(fs.writev);
 
 const { O_DIRECTORY, O_RDONLY } = fs.constants;
 
@@ -62,13 +60,6 @@ export async function writeAll(fd: number, body: Buffer): Promise<void> {
   for (let at = 0; at < body.length; ) {
     at += (await writeFd(fd, body, at, body.length - at, null)).bytesWritten;
   }
-}
-
-export async function writePieces(fd: number, pieces: Buffer[]): Promise<void> {
-  const total = lengthOf(pieces);
-  const { bytesWritten } = await writevFd(fd, pieces);
-  // A short write is rare enough to copy the rest.
-  if (bytesWritten < total) await writeAll(fd, Buffer.concat(pieces).subarray(bytesWritten));
 }
 
 // The open is synchronous: the folder was in use just now, so it touches no disk and saves two waits.

@@ -8,11 +8,13 @@ import { outage } from '../../../kernel/error.ts';
 import { createBodyReader } from '../body-reader.ts';
 import { assertKey, assertRange } from '../object-key.ts';
 import type {
+  Body,
   DownloadUrlOptions,
   ObjectInfo,
   ObjectMeta,
   ObjectRange,
   ObjectStore,
+  PutOptions,
   Zone,
 } from '../object-store.ts';
 import { absentAs, guardDisk, ignore, isAbsent } from './disk-errors.ts';
@@ -55,13 +57,8 @@ class DiskStore implements ObjectStore {
     this.#signer = createDownloadSigner(options.signingSecret);
   }
 
-  async put(
-    zone: Zone,
-    key: string,
-    body: Readable | Buffer,
-    _meta: ObjectMeta,
-    signal?: AbortSignal,
-  ): Promise<void> {
+  async put(zone: Zone, key: string, body: Body, _meta: ObjectMeta, options: PutOptions = {}): Promise<void> {
+    const { signal } = options;
     if (Buffer.isBuffer(body)) {
       signal?.throwIfAborted();
       const isCallers = () => signal?.aborted === true;
@@ -69,7 +66,7 @@ class DiskStore implements ObjectStore {
     }
     const reader = createBodyReader(body, signal);
     try {
-      return await this.#writer.putStream(zone, key, reader, signal);
+      return await this.#writer.putStream(zone, key, reader, options);
     } catch (error) {
       signal?.throwIfAborted();
       throw error;

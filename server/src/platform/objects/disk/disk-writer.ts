@@ -2,9 +2,10 @@
 import fs from 'node:fs';
 import { access, copyFile, link, mkdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { joined, lengthOf } from '../../../kernel/bytes.ts';
-import type { BodyReader } from '../body-reader.ts';
-import type { Zone } from '../object-store.ts';
+import { allEnded } from '../../../kernel/async/settled.ts';
+import type { StreamHash } from '../../hashing/stream-hash.ts';
+import { type BodyReader, notingFaults } from '../body-reader.ts';
+import type { PutOptions, Zone } from '../object-store.ts';
 import { codeOf, guardDisk, isAbsent, noSuchObject } from './disk-errors.ts';
 import {
   closeQuietly,
@@ -15,15 +16,13 @@ import {
   renamePath,
   syncFolder,
   writeAll,
-  writePieces,
 } from './disk-files.ts';
 import type { DiskLayout } from './disk-layout.ts';
+import { DiskSlabs, writeThroughSlabs } from './disk-slabs.ts';
 import type { DiskSpace } from './disk-space.ts';
 
 const { O_CREAT, O_DSYNC, O_EXCL, O_RDONLY, O_WRONLY } = fs.constants;
 const createFlags = O_WRONLY | O_CREAT | O_EXCL;
-/** A body of at most this size is written in one go. */
-const pieceBytes = 1 << 19;
 /** How much of a stream is reserved at a time. Small, since every upload may hold that much without using it. */
 const reservedBytes = 1 << 20;
 const syncedFoldersMax = 100_000;
@@ -32,6 +31,7 @@ export class DiskWriter {
   readonly #layout: DiskLayout;
   readonly #space: DiskSpace;
   readonly #sync = createFolderSync();
+  readonly #slabs = new DiskSlabs();
   /**
    * Folders whose own entry is known to be on disk. Folders made by another process, or by this one before a crash, are
    * missing here, so their parents are synced once more.
@@ -60,21 +60,50 @@ export class DiskWriter {
     return this.#write(zone, key, createFlags | O_DSYNC, fill, signal);
   }
 
-  async putStream(zone: Zone, key: string, reader: BodyReader, signal?: AbortSignal): Promise<void> {
-    const first = await reader.gather(pieceBytes);
-    if (reader.ended) return guardDisk('put', () => this.putBuffer(zone, key, joined(first), signal));
+  async putStream(
+    zone: Zone,
+    key: string,
+    reader: BodyReader,
+    { signal, hash }: Pick<PutOptions, 'signal' | 'hash'>,
+  ): Promise<void> {
+    const slab = this.#slabs.take();
+    try {
+      const first = await reader.fill(slab);
+      if (!reader.ended) return await this.#putLong(zone, key, reader, slab, first, signal, hash);
+      const put = guardDisk('put', () => this.putBuffer(zone, key, first, signal));
+      await allEnded(hash ? [put, hash.update(first)] : [put]);
+    } finally {
+      this.#slabs.giveBack(slab);
+    }
+  }
+
+  /** `first` is the beginning of the body, in `slab`. */
+  #putLong(
+    zone: Zone,
+    key: string,
+    reader: BodyReader,
+    slab: Buffer,
+    first: Buffer,
+    signal?: AbortSignal,
+    hash?: StreamHash,
+  ): Promise<void> {
     let hasBodyFailed = false;
+    const noting = notingFaults(reader, () => {
+      hasBodyFailed = true;
+    });
     const fill = async (fd: number) => {
       let reserved = 0;
-      for (let piece = first; piece.length > 0; ) {
+      let written = Promise.resolve();
+      const append = async (before: Promise<void>, piece: Buffer) => {
+        await before;
         if (reserved <= 0) await this.#space.reserve(reservedBytes);
-        reserved = (reserved > 0 ? reserved : reservedBytes) - lengthOf(piece);
-        await writePieces(fd, piece);
-        piece = await reader.gather(pieceBytes).catch((error: unknown) => {
-          hasBodyFailed = true;
-          throw error;
-        });
-      }
+        reserved = (reserved > 0 ? reserved : reservedBytes) - piece.length;
+        await writeAll(fd, piece);
+      };
+      await writeThroughSlabs(this.#slabs, noting, slab, first, (piece) => {
+        written = append(written, piece);
+        return allEnded(hash ? [written, hash.update(piece)] : [written]);
+      });
       await fdatasyncFd(fd);
     };
     const write = () => this.#write(zone, key, createFlags, fill, signal);

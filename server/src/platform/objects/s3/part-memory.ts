@@ -1,6 +1,7 @@
 // The memory that streamed uploads share, in slabs: bounded by configuration, not by the number of clients. An upload
-// that waits too long for memory is refused.
+// that waits too long for memory is refused. Other threads can read it, to hash it.
 import { FairSemaphore } from '../../concurrency/fair-semaphore.ts';
+import { sharedBuffer } from '../../hashing/stream-hash.ts';
 
 export interface LentMemory {
   readonly slabs: readonly Buffer[];
@@ -38,7 +39,7 @@ export function createPartMemory({ slabBytes, bytesMax, ...waits }: PartMemoryOp
       const count = Math.ceil(bytes / slabBytes);
       const release = await semaphore.acquire(owner, signal, count);
       lent += count;
-      const slabs = Array.from({ length: count }, () => idle.pop() ?? Buffer.allocUnsafeSlow(slabBytes));
+      const slabs = Array.from({ length: count }, () => idle.pop() ?? sharedBuffer(slabBytes));
       return {
         slabs,
         giveBack() {

@@ -1,7 +1,6 @@
-// Bodies on their way from and to S3, with faults attributed to the side that caused them.
+// Bodies on their way from S3, with faults attributed to the side that caused them.
 import { Readable } from 'node:stream';
 import { outage } from '../../../kernel/error.ts';
-import type { BodyReader } from '../body-reader.ts';
 
 /** A body from the network. If it fails half way, its reader gets an outage. */
 export class S3Body extends Readable {
@@ -29,20 +28,4 @@ export class S3Body extends Readable {
     this.#source.destroy();
     done(error);
   }
-}
-
-/** Reports faults of the body apart from those of the store: both surface in the same put. */
-export function notingFaults(reader: BodyReader, note: (error: unknown) => void): BodyReader {
-  const tell = (error: unknown): never => {
-    note(error);
-    throw error;
-  };
-  return {
-    get ended() {
-      return reader.ended;
-    },
-    gather: (bytesMax) => reader.gather(bytesMax).catch(tell),
-    fill: (target, hash) => reader.fill(target, hash).catch(tell),
-    close: () => reader.close(),
-  };
 }

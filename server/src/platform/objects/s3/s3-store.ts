@@ -3,18 +3,21 @@ import { Readable } from 'node:stream';
 import { outage, PakhusError } from '../../../kernel/error.ts';
 import { unknownMediaType } from '../../../kernel/media/media-type.ts';
 import { encodeRfc3986 } from '../../../kernel/text/percent.ts';
-import { createBodyReader } from '../body-reader.ts';
+import { type Hashing, inlineHashing } from '../../hashing/stream-hash.ts';
+import { createBodyReader, notingFaults } from '../body-reader.ts';
 import { assertKey, assertRange } from '../object-key.ts';
 import type {
+  Body,
   DownloadUrlOptions,
   ObjectInfo,
   ObjectMeta,
   ObjectRange,
   ObjectStore,
+  PutOptions,
   Zone,
 } from '../object-store.ts';
 import { createPartMemory } from './part-memory.ts';
-import { notingFaults, S3Body } from './s3-body.ts';
+import { S3Body } from './s3-body.ts';
 import { createS3Client, type S3Call, type S3Client, type S3ClientOptions } from './s3-client.ts';
 import { headerOf, isAbsent, isStoreFault, S3Fault, type S3Reply } from './s3-fault.ts';
 import { headersOf, isActive, toObjectInfo } from './s3-headers.ts';
@@ -38,6 +41,8 @@ export interface S3StoreOptions extends S3ClientOptions {
   readonly publicBucket?: string | undefined;
   /** Of all parts but the last, as some stores insist; otherwise it follows from the length of the body. */
   readonly partBytes?: number;
+  /** Hashes the parts; on this thread unless given. */
+  readonly hashing?: Hashing;
   /** Bounds what all streamed uploads together hold in memory. */
   readonly memoryBytesMax?: number;
   readonly memoryWaitMaxMs?: number;
@@ -53,11 +58,12 @@ export interface S3StoreOptions extends S3ClientOptions {
   readonly checkTimeoutMs?: number;
 }
 
-const slabBytes = 256 << 10;
+const slabBytes = 1 << 20;
 const deletesMax = 1_000;
 const plainBytes = `response-content-type=${encodeRfc3986(unknownMediaType)}`;
 
 const defaults = {
+  hashing: inlineHashing,
   memoryBytesMax: 192 << 20,
   memoryWaitMaxMs: 45_000,
   thinkTimeoutMs: 45_000,
@@ -84,9 +90,9 @@ class S3Store implements ObjectStore {
     this.#options = { ...defaults, ...options };
     this.#client = createS3Client(options);
     this.#multipart = new Multipart(this.#client, this.#options);
-    const { memoryBytesMax: bytesMax, memoryWaitMaxMs: waitMaxMs } = this.#options;
+    const { memoryBytesMax: bytesMax, memoryWaitMaxMs: waitMaxMs, hashing } = this.#options;
     const memory = createPartMemory({ slabBytes, bytesMax, waitMaxMs, onShortage });
-    this.#uploader = new S3Uploader(this.#client, this.#multipart, memory, options.partBytes);
+    this.#uploader = new S3Uploader(this.#client, this.#multipart, memory, hashing, options.partBytes);
     this.#buckets = { private: bucket, public: publicBucket };
     this.separatesPublic = publicBucket !== bucket;
     this.#variables = new Map([
@@ -95,14 +101,8 @@ class S3Store implements ObjectStore {
     ]);
   }
 
-  async put(
-    zone: Zone,
-    key: string,
-    body: Readable | Buffer,
-    meta: ObjectMeta,
-    signal?: AbortSignal,
-    bytesMax = Number.POSITIVE_INFINITY,
-  ): Promise<void> {
+  async put(zone: Zone, key: string, body: Body, meta: ObjectMeta, options: PutOptions = {}): Promise<void> {
+    const { signal } = options;
     if (Buffer.isBuffer(body)) {
       const at = this.#locate(zone, key);
       return guardStore('put', () => this.#uploader.putBuffer(at, body, meta, signal), signal);
@@ -113,7 +113,7 @@ class S3Store implements ObjectStore {
     });
     try {
       const at = this.#locate(zone, key);
-      const put = () => this.#uploader.putStream(at, reader, meta, bytesMax, signal);
+      const put = () => this.#uploader.putStream(at, reader, meta, options);
       return await guardStore('put', put, signal);
     } catch (error) {
       throw bodyFault ? bodyFault.error : error;

@@ -1,0 +1,21 @@
+// Messages between the service and its hash threads.
+import type { HashAlgorithm } from './stream-hash.ts';
+
+export type HashRequest =
+  | {
+      readonly kind: 'update';
+      readonly id: number;
+      readonly algorithm: HashAlgorithm;
+      readonly bytes: Uint8Array;
+    }
+  | { readonly kind: 'digest'; readonly id: number; readonly algorithm: HashAlgorithm }
+  | { readonly kind: 'forget'; readonly id: number };
+
+/** Sent once for every update and digest, in their order. */
+export interface HashReply {
+  readonly id: number;
+  /** How many bytes the hash covers. */
+  readonly total: number;
+  /** Only for a digest. */
+  readonly digest: Uint8Array | null;
+}

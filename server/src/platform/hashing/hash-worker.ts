@@ -1,0 +1,44 @@
+// The program of a hash thread: keeps the state of every hash that is open and answers in order. An error ends the
+// thread, and with it all its states: no digest can come from a state that missed some bytes.
+import { createHash, type Hash } from 'node:crypto';
+import { setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import type { HashReply, HashRequest } from './hash-protocol.ts';
+import type { HashAlgorithm } from './stream-hash.ts';
+
+interface State {
+  readonly hash: Hash;
+  total: number;
+}
+
+/** Requests come first when cores are scarce. */
+const niceness = 5;
+// Linux applies it to this thread alone, other systems to the whole process.
+if (process.platform === 'linux') setPriority(niceness);
+
+const states = new Map<number, State>();
+
+function findState(id: number, algorithm: HashAlgorithm): State {
+  let state = states.get(id);
+  if (!state) {
+    state = { hash: createHash(algorithm), total: 0 };
+    states.set(id, state);
+  }
+  return state;
+}
+
+parentPort?.on('message', (request: HashRequest) => {
+  const { id } = request;
+  if (request.kind === 'forget') {
+    states.delete(id);
+    return;
+  }
+  const state = findState(id, request.algorithm);
+  if (request.kind === 'update') {
+    state.hash.update(request.bytes);
+    state.total += request.bytes.length;
+  } else states.delete(id);
+  const digest = request.kind === 'digest' ? state.hash.digest() : null;
+  const reply: HashReply = { id, total: state.total, digest };
+  parentPort?.postMessage(reply);
+});

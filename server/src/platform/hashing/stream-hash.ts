@@ -1,0 +1,36 @@
+// The port for hashing large bodies. Adapters: hash-pool.ts hashes in worker threads; `inlineHashing` on the calling
+// thread, for programs that serve no requests.
+import { createHash } from 'node:crypto';
+
+export type HashAlgorithm = 'sha256' | 'md5';
+
+/** The hash of one body. */
+export interface StreamHash {
+  /**
+   * `bytes` must be shared memory (`sharedBuffer`). Resolves when they have been hashed and may be overwritten. Calls need
+   * not wait for each other: bytes are hashed in the order of the calls.
+   */
+  update(bytes: Buffer): Promise<void>;
+  /** The last call. Rejects if any byte was not hashed. */
+  digest(): Promise<Buffer>;
+  /** Drops the state. Must be called on every path; does nothing after `digest`. */
+  close(): void;
+}
+
+export interface Hashing {
+  open(algorithm: HashAlgorithm): StreamHash;
+}
+
+/** Memory that other threads can read without a copy. */
+export const sharedBuffer = (bytes: number): Buffer => Buffer.from(new SharedArrayBuffer(bytes));
+
+export const inlineHashing: Hashing = {
+  open(algorithm) {
+    const hash = createHash(algorithm);
+    return {
+      update: async (bytes) => void hash.update(bytes),
+      digest: async () => hash.digest(),
+      close: () => undefined,
+    };
+  },
+};
