@@ -1,16 +1,16 @@
-// Pauses the body of an upload while any of those who take its bytes is full, or when it has had its share of the event
+// Pauses the body of an upload while any of those who take its bytes is full, and when it has had its share of the event
 // loop's iteration.
 import type { IncomingMessage } from 'node:http';
 import { atEndOfIteration } from '../../kernel/async/event-loop.ts';
 
-/** The stream of the file, the wait for a place, the hash of the body, and the end of its turn. */
-export type Holder = 'file' | 'place' | 'hash' | 'turn';
+/** The stream of the file, the wait for a place, and the hash of the body. */
+export type Holder = 'file' | 'place' | 'hash';
 
 /**
  * Node reads up to 2 MiB from a connection before it looks at the next one: with eight fast uploads, other requests would
- * wait 20 ms for every iteration. More than the 320 KiB that a client must send in 20 s, because a pause excuses it.
+ * wait 20 ms for every iteration.
  */
-const turnBytesMax = 384 << 10;
+const turnBytesMax = 128 << 10;
 
 export class BodyGate {
   readonly #raw: IncomingMessage;
@@ -26,20 +26,27 @@ export class BodyGate {
     this.#raw.pause();
   }
 
+  /** Bytes flow again once nobody holds them. */
+  release(holder: Holder): void {
+    if (this.#holders.delete(holder) && this.#holders.size === 0) this.#flow();
+  }
+
   /** Counts bytes that were read in this iteration. */
   count(bytes: number): void {
     if (this.#turnBytes === 0) atEndOfIteration(this.#endTurn);
     this.#turnBytes += bytes;
-    if (this.#turnBytes >= turnBytesMax) this.hold('turn');
+    // The socket, because pausing the request would let Node read one more chunk, and would look as if we were slow.
+    if (this.#turnBytes >= turnBytesMax) this.#raw.socket.pause();
   }
 
   readonly #endTurn = (): void => {
+    const wasLong = this.#turnBytes >= turnBytesMax;
     this.#turnBytes = 0;
-    this.release('turn');
+    if (wasLong && this.#holders.size === 0) this.#flow();
   };
 
-  /** Bytes flow again once nobody holds them. */
-  release(holder: Holder): void {
-    if (this.#holders.delete(holder) && this.#holders.size === 0) this.#raw.resume();
+  #flow(): void {
+    this.#raw.resume();
+    this.#raw.socket.resume();
   }
 }
