@@ -170,6 +170,19 @@ create table folded_batches (
 alter table folded_batches add constraint folded_batches_pkey PRIMARY KEY (id);
 CREATE INDEX folded_batches_age ON public.folded_batches USING btree (folded_at);
 
+create table idempotency_keys (
+  owner_id uuid not null,
+  id bytea not null,
+  content bytea not null,
+  authority jsonb not null,
+  status smallint not null,
+  answer bytea not null,
+  key_id text not null,
+  created_at timestamp(3) with time zone not null default now()
+);
+alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (owner_id, id);
+CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+
 create table integrations (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,

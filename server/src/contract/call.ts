@@ -1,6 +1,7 @@
 // The facts of one HTTP request that a handler may need, without the HTTP framework.
 import type { IncomingMessage } from 'node:http';
 import type { Device } from '../kernel/crypto/device-cookie.ts';
+import type { IdempotentCall } from './idempotency.ts';
 
 export interface Call {
   readonly requestId: string;
@@ -14,6 +15,8 @@ export interface Call {
   readonly headers: IncomingMessage['headers'];
   /** The body of a multipart route. */
   readonly raw: IncomingMessage;
+  /** Null without an Idempotency-Key. */
+  readonly idempotency: IdempotentCall | null;
   setHeader(name: string, value: string | number): void;
   /** Lets pages from any origin read the answer. */
   allowAnyOrigin(): void;

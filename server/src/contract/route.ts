@@ -53,6 +53,8 @@ export interface RouteShape {
    * cookie are.
    */
   readonly csrf?: 'always';
+  /** Accepts an Idempotency-Key. Everything that the handler changes must go through the `deps` of its context. */
+  readonly idempotent?: true;
   /** The largest JSON body; 1 MiB by default. */
   readonly bodyBytesMax?: number;
   /** Clears the session cookie, even if the session has ended already. */

@@ -6,6 +6,7 @@ import { type Actor, attributionOf } from '../contract/actor.ts';
 import type { AuditStamp } from '../contract/audit.ts';
 import type { Call } from '../contract/call.ts';
 import type { Deps } from '../contract/deps.ts';
+import type { IdempotentCall } from '../contract/idempotency.ts';
 import type { Context, Route, RouteShape } from '../contract/route.ts';
 import type { Subject } from '../contract/subject.ts';
 import type { Device } from '../kernel/crypto/device-cookie.ts';
@@ -82,6 +83,10 @@ export class RequestCall implements Call {
 
   get raw(): IncomingMessage {
     return this.#request.raw;
+  }
+
+  get idempotency(): IdempotentCall | null {
+    return this.#request.idempotency;
   }
 
   setHeader(name: string, value: string | number): void {

@@ -126,6 +126,11 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
       { field: 'external_id' },
     ],
   },
+  IDEMPOTENCY_MISMATCH: {
+    content: [
+      'This Idempotency-Key was sent with other content: repeat the first request unchanged, or choose a new key',
+    ],
+  },
   STORAGE_LIMIT_EXCEEDED: {
     plan: [
       "Not enough storage left in the user's plan: delete something or raise its storageLimit",

@@ -8,6 +8,7 @@ import { ExternalId } from '../contract/wire.ts';
 import { digestPattern } from '../features/files/files.wire.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
 import { allowAnyOrigin } from './cors.ts';
+import { IdempotencyHeaders, RepeatHeaders, ReplayedHeaders } from './idempotency.ts';
 import {
   errorResponse,
   rateHeaders,
@@ -178,6 +179,7 @@ function buildParameters({ route, subjectBy }: Endpoint): Json[] {
     ...parametersIn('query', route.query),
     ...parametersIn('query', route.reads?.query),
     ...parametersIn('header', route.reads?.headers),
+    ...parametersIn('header', route.idempotent && IdempotencyHeaders),
     ...parametersIn('cookie', route.reads?.cookies),
   ];
 }
@@ -239,7 +241,11 @@ function buildAnswer(route: Route, description: string, { body, contentType, hea
     : contentType && { [contentType]: {} };
   return {
     description,
-    headers: { ...referToHeaders(...limited), ...ownHeaders(headers) },
+    headers: {
+      ...referToHeaders(...limited),
+      ...ownHeaders(headers),
+      ...ownHeaders(route.idempotent && ReplayedHeaders),
+    },
     ...(content ? { content } : {}),
   };
 }
@@ -275,6 +281,11 @@ function collectErrors({ route, subjectBy }: Endpoint): Map<number, ErrorsOfStat
     add('VALIDATION_ERROR', 413);
   }
   if (subjectBy) add('NOT_FOUND');
+  if (route.idempotent) {
+    add('VALIDATION_ERROR', 400);
+    add('CONFLICT', 409, RepeatHeaders);
+    add('IDEMPOTENCY_MISMATCH');
+  }
   if (isLimited(route)) add('RATE_LIMIT_EXCEEDED');
   if (route.csrf === 'always') add('FORBIDDEN');
   if (!isPublic(route.access)) {

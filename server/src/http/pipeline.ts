@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../contract/actor.ts';
 import type { Deps } from '../contract/deps.ts';
+import type { IdempotentCall } from '../contract/idempotency.ts';
 import { userNotFound } from '../contract/refusals.ts';
 import { type GuardedAccess, isPublic, needsBody, type Route } from '../contract/route.ts';
 import { Serialized } from '../contract/serialized.ts';
@@ -19,6 +20,7 @@ import { findAddress, findAddresses, HandlerContext, ownOrigin, RequestCall, rea
 import { callerCors, policyCors, refuseCrossSite, sendCors } from './cors.ts';
 import { findCredential, type PresentedCredential } from './credential.ts';
 import { bodyMissing } from './error-reply.ts';
+import { answerOnce, isIdempotent } from './idempotency.ts';
 import { limitDevices, limitIntegration, limitLogin, limitSocket } from './rate-limit.ts';
 import type { Endpoint, SubjectBy } from './route-table.ts';
 
@@ -34,6 +36,8 @@ declare module 'fastify' {
     caller: RequestCaller | null;
     /** When, by `performance.now()`. */
     identifiedAt: number;
+    /** Set for a request with an Idempotency-Key. */
+    idempotency: IdempotentCall | null;
     /** Checks the credential again. Only on multipart routes, whose body arrives after the first check. */
     recheck: (() => Promise<void>) | null;
   }
@@ -56,26 +60,28 @@ export function createPipeline(deps: Deps, identify: Identify, { route, subjectB
   const isChange = unsafeMethods.has(route.method);
   const recheck = (request: FastifyRequest) => recheckCaller(deps, identify, route, subjectBy, request);
 
+  // Not async: the extra promise would cost every request.
+  const answerBy = (theDeps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const { actor, subject } = request.caller ?? stranger;
+    const params = validated(request.params, validateParams);
+    const query = validated(request.query, validateQuery);
+    const isEmpty = request.body === undefined;
+    const body = validateBody ? validated(isEmpty ? {} : request.body, validateBody) : null;
+    if (isEmpty && bodyIsNeeded) throw bodyMissing();
+    const given = { actor, subject, params, query, body };
+    reply.code(route.returns.status);
+    return route.handle(new HandlerContext(theDeps, route, request, reply, given) as never);
+  };
+
   return {
     authenticate: (request, reply) => authenticate(deps, identify, route, subjectBy, request, reply),
     async handle(request, reply) {
       if (isChange) await recheck(request);
       if (route.multipart) request.recheck = () => recheck(request);
-      const { actor, subject } = request.caller ?? stranger;
-      const params = validated(request.params, validateParams);
-      const query = validated(request.query, validateQuery);
-      const isEmpty = request.body === undefined;
-      const body = validateBody ? validated(isEmpty ? {} : request.body, validateBody) : null;
-      if (isEmpty && bodyIsNeeded) throw bodyMissing();
-      const context = new HandlerContext(deps, route, request, reply, {
-        actor,
-        subject,
-        params,
-        query,
-        body,
-      });
-      reply.code(route.returns.status);
-      const answer = await route.handle(context as never);
+      const actor = request.caller?.actor;
+      const answer = await (actor && isIdempotent(route, request)
+        ? answerOnce(deps, route, actor, request, reply, async (joined) => answerBy(joined, request, reply))
+        : answerBy(deps, request, reply));
       if (!(answer instanceof Serialized)) return answer;
       return reply.type('application/json; charset=utf-8').serializer(passThrough).send(answer.json);
     },

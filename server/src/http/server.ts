@@ -112,6 +112,7 @@ function addHooks(deps: Deps, instance: FastifyInstance, books: Bookkeeping, dra
   instance.decorateRequest('caller', null);
   instance.decorateRequest('identifiedAt', 0);
   instance.decorateRequest('recheck', null);
+  instance.decorateRequest('idempotency', null);
   instance.decorateRequest('routeId', 'other');
   instance.decorateRequest('isDownload', false);
   instance.decorateRequest('counted', false);

@@ -3,6 +3,7 @@ import type { PeriodicTask, QueuedJob } from '../contract/job.ts';
 import { accountPurge, accountReseal, resetRequests } from '../features/accounts/accounts.jobs.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';
 import { mover } from '../features/files/files.jobs.ts';
+import { answerPurge } from '../features/idempotency/idempotency.jobs.ts';
 import { compression } from '../features/images/images.jobs.ts';
 import { mailSending } from '../features/mail/mail.jobs.ts';
 import { reaper } from '../features/objects/objects.jobs.ts';
@@ -12,6 +13,7 @@ import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 export const periodicTasks: readonly PeriodicTask[] = [
   accountPurge,
   accountReseal,
+  answerPurge,
   auditPurge,
   expiryPurge,
   reaper,

@@ -126,7 +126,11 @@ function expectHeaders(what: string, { content = {}, headers }: Answer, reply: S
 }
 
 const isSureOf = (status: number, header: string): boolean =>
-  status === 429 || (status >= 400 && !header.startsWith('X-RateLimit-'));
+  status === 429 || (status >= 400 && !header.startsWith('X-RateLimit-') && !isOfRepetition(status, header));
+
+/** Only a conflict with a request in progress passes by itself. */
+const isOfRepetition = (status: number, header: string): boolean =>
+  status === 409 && header === 'Retry-After';
 
 function expectEnvelope(method: string, path: string, { status, body, text }: Seen): void {
   const what = `${method} ${path} answered ${status}: ${text.slice(0, 300)}`;

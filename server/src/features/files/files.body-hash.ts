@@ -1,42 +1,77 @@
-// Hashes the whole body of an upload, for a client that sent a Content-Digest: it may cover the form or just the file.
+// Hashes beside the path of the bytes: of the whole body, for a client that sent a Content-Digest, which may cover the form
+// or just the file; and of the file, for a client that sent an Idempotency-Key.
 import { createHash } from 'node:crypto';
 import type { Call } from '../../contract/call.ts';
+import type { PartSink } from '../../kernel/form/form-parser.ts';
 import { BufferedHash } from '../../platform/hashing/buffered-hash.ts';
 import type { Hashing } from '../../platform/hashing/stream-hash.ts';
-import type { BodyGate } from './files.gate.ts';
+import type { BodyGate, Holder } from './files.gate.ts';
+import type { UploadPermit } from './files.permit.ts';
 
-export interface BodyHash {
-  /** Call once the form has been read. */
+export interface SideHash {
+  write(chunk: Buffer): void;
+  /** Call after the last chunk. */
   digest(): Promise<Buffer>;
   close(): void;
+}
+
+/** Of a small body at once; of a large one in a thread, and the body waits for it. */
+function openSideHash(hashing: Hashing, { isBuffered, gate }: UploadPermit, holder: Holder): SideHash {
+  return isBuffered ? openInline() : openInThread(hashing, gate, holder);
+}
+
+function openInline(): SideHash {
+  const hash = createHash('sha256');
+  return {
+    write: (chunk) => void hash.update(chunk),
+    digest: async () => hash.digest(),
+    close: () => undefined,
+  };
+}
+
+function openInThread(hashing: Hashing, gate: BodyGate, holder: Holder): SideHash {
+  const hash = new BufferedHash(hashing.open('sha256'));
+  return {
+    write: (chunk) => {
+      if (hash.write(chunk)) return;
+      gate.hold(holder);
+      void hash.drained().then(() => gate.release(holder));
+    },
+    digest: () => hash.digest(),
+    close: () => {
+      gate.release(holder);
+      hash.close();
+    },
+  };
 }
 
 /** Call before the form is read. Null without a Content-Digest. */
 export function hashBody(
   { raw, headers }: Pick<Call, 'raw' | 'headers'>,
-  isSmall: boolean,
   hashing: Hashing,
-  gate: BodyGate,
-): BodyHash | null {
+  permit: UploadPermit,
+): SideHash | null {
   if (headers['content-digest'] === undefined) return null;
-  if (isSmall) {
-    const hash = createHash('sha256');
-    raw.on('data', (chunk: Buffer) => hash.update(chunk));
-    return { digest: async () => hash.digest(), close: () => undefined };
-  }
-  const hash = new BufferedHash(hashing.open('sha256'));
-  const onData = (chunk: Buffer) => {
-    if (hash.write(chunk)) return;
-    gate.hold('hash');
-    void hash.drained().then(() => gate.release('hash'));
-  };
+  const hash = openSideHash(hashing, permit, 'body hash');
+  const onData = (chunk: Buffer) => hash.write(chunk);
   raw.on('data', onData);
   return {
-    digest: () => hash.digest(),
+    ...hash,
     close: () => {
       raw.off('data', onData);
-      gate.release('hash');
       hash.close();
     },
   };
 }
+
+export const openFileHash = (hashing: Hashing, permit: UploadPermit): SideHash =>
+  openSideHash(hashing, permit, 'file hash');
+
+/** Passes everything on to `sink`, and hashes it. */
+export const hashedPart = (hash: SideHash, sink: PartSink): PartSink => ({
+  write: (chunk) => {
+    hash.write(chunk);
+    sink.write(chunk);
+  },
+  end: () => sink.end(),
+});

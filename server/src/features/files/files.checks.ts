@@ -10,7 +10,7 @@ import type { Room } from '../../platform/concurrency/bytes-in-flight.ts';
 import type { FilePart } from '../../platform/forms/form-reader.ts';
 import { detectMediaType, sniffedBytes } from '../../platform/media-detect.ts';
 import { objectLost } from '../objects/objects.hold.ts';
-import type { BodyHash } from './files.body-hash.ts';
+import type { SideHash } from './files.body-hash.ts';
 
 export interface FileFacts {
   readonly name: string;
@@ -112,7 +112,7 @@ export async function verifyDigests(
   received: Buffer,
   sha256: string | undefined,
   header: string | string[] | undefined,
-  body: BodyHash | null,
+  body: Pick<SideHash, 'digest'> | null,
 ): Promise<void> {
   if (sha256 !== undefined && !Buffer.from(sha256, 'hex').equals(received))
     throw digestFault('sha256', received);

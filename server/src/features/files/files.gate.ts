@@ -3,8 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import { atEndOfIteration } from '../../kernel/async/event-loop.ts';
 
-/** The stream of the file, the wait for a place, and the hash of the body. */
-export type Holder = 'file' | 'place' | 'hash';
+/** The stream of the file, the wait for a place, and the hashes beside it. */
+export type Holder = 'file' | 'place' | 'body hash' | 'file hash';
 
 /**
  * Node reads up to 2 MiB from a connection before it looks at the next one: with eight fast uploads, other requests would
@@ -28,7 +28,7 @@ export class BodyGate {
 
   /** Bytes flow again once nobody holds them. */
   release(holder: Holder): void {
-    if (this.#holders.delete(holder) && this.#holders.size === 0) this.#flow();
+    if (this.#holders.delete(holder) && this.#holders.size === 0) this.#raw.resume();
   }
 
   /** Counts bytes that were read in this iteration. */
@@ -39,14 +39,9 @@ export class BodyGate {
     if (this.#turnBytes >= turnBytesMax) this.#raw.socket.pause();
   }
 
+  /** Even while the request is held: it stops its socket by itself. */
   readonly #endTurn = (): void => {
-    const wasLong = this.#turnBytes >= turnBytesMax;
+    if (this.#turnBytes >= turnBytesMax) this.#raw.socket.resume();
     this.#turnBytes = 0;
-    if (wasLong && this.#holders.size === 0) this.#flow();
   };
-
-  #flow(): void {
-    this.#raw.resume();
-    this.#raw.socket.resume();
-  }
 }

@@ -92,6 +92,7 @@ export const fileRoutes = [
       description: `A space token uploads to its own space.\n\n${formRules}`,
       access: writing,
       rateLimit: 'integration',
+      idempotent: true,
       audit: 'file.upload',
       multipart: true,
       reads: { headers: UploadHeaders },

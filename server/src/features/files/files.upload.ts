@@ -15,6 +15,7 @@ import type { Claim, Room } from '../../platform/concurrency/bytes-in-flight.ts'
 import {
   type FilePart,
   type FormFields,
+  type FormShape,
   formBytesMax,
   readForm,
   type TakeFile,
@@ -26,7 +27,7 @@ import { whileWriting } from '../objects/objects.hold.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
 import { removeRefused, waitForRemoval } from '../objects/objects.remove.ts';
 import { countFor } from '../traffic/traffic.count.ts';
-import { type BodyHash, hashBody } from './files.body-hash.ts';
+import { hashBody, hashedPart, openFileHash, type SideHash } from './files.body-hash.ts';
 import {
   type FileFacts,
   findRefusedType,
@@ -42,6 +43,7 @@ import { gatherFields, isFieldName, mergeValues, noValues } from './files.meta.t
 import { buildObjectMeta, zoneFor } from './files.objects.ts';
 import { bufferedBytesMax, declaredBytes, UploadPermit } from './files.permit.ts';
 import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
+import { digestForm, digestRepeated } from './files.repeated.ts';
 import { findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
 import { watchClient } from './files.watch.ts';
 import type { FileMetaInput } from './files.wire.ts';
@@ -73,7 +75,9 @@ interface Attempt {
   readonly written: Set<HeldObject>;
   /** Aborts the upload when the client hangs up or something fails. */
   readonly abort: AbortController;
-  readonly bodyHash: BodyHash | null;
+  readonly bodyHash: SideHash | null;
+  /** With an Idempotency-Key: also of a file that is refused, so that the refusal can be kept. */
+  readonly fileHash: SideHash | null;
   /** The write of a large file, in flight while the form is read. */
   streaming: Promise<unknown>;
   /** A commit is in flight or its outcome is unknown: the objects may belong to a row by now. */
@@ -99,6 +103,8 @@ export async function uploadFile<Input extends UploadInput>(
     const owner = { project: actor.projectId, subject: pinnedSpaceOf(actor) ?? user.id };
     const permit = await UploadPermit.acquire(deps, owner, user.id, call.raw, abort);
     try {
+      if (call.idempotency?.isRepeated)
+        call.idempotency.setContent(await digestRepeated(deps, shapeOf(kind), call, permit));
       const attempt: Attempt = {
         deps,
         projectId: actor.projectId,
@@ -106,7 +112,8 @@ export async function uploadFile<Input extends UploadInput>(
         permit,
         written: new Set(),
         abort,
-        bodyHash: hashBody(call, permit.isBuffered, deps.hashing, permit.gate),
+        bodyHash: hashBody(call, deps.hashing, permit),
+        fileHash: call.idempotency && openFileHash(deps.hashing, permit),
         streaming: Promise.resolve(),
         committing: false,
         room: toRoom(user),
@@ -134,6 +141,7 @@ async function cleanUpOnFailure<Result>(attempt: Attempt, work: () => Promise<Re
   } finally {
     attempt.claim?.release();
     attempt.bodyHash?.close();
+    attempt.fileHash?.close();
   }
 }
 
@@ -150,6 +158,8 @@ async function receiveAndStore<Input extends UploadInput>(
     deps.settings.MAX_UPLOAD_BYTES,
   );
   const { form, part, file, streamed } = await receive(attempt, actor, kind, bytesMax, call.raw);
+  if (attempt.fileHash && !file.cutShort)
+    call.idempotency?.setContent(digestForm(form, await attempt.fileHash.digest()));
   const input = parseInput(kind, form);
   const values = mergeValues(noValues, input);
   if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
@@ -232,14 +242,18 @@ async function receive(
     });
     part = given;
     intake = taken;
-    return taken;
+    return attempt.fileHash ? hashedPart(attempt.fileHash, taken) : taken;
   };
-  const shape = { fileField: kind.fileField, isField: (name: string) => isFieldName(name, kind.fieldNames) };
   permit.watchBytes();
-  const form = await readForm(raw, shape, takeFile, permit.signal);
+  const form = await readForm(raw, shapeOf(kind), takeFile, permit.signal);
   if (!part || !intake) throw new Error('The form reader returned without a file part');
   return { form, part, file: intake.received(), streamed };
 }
+
+const shapeOf = (kind: Pick<UploadKind<never>, 'fileField' | 'fieldNames'>): FormShape => ({
+  fileField: kind.fileField,
+  isField: (name) => isFieldName(name, kind.fieldNames),
+});
 
 /** A large file that is still arriving. */
 interface ArrivingFile {

@@ -70,6 +70,7 @@ Supported are jpeg, png, webp, gif and avif of at most 50 million pixels (the op
 ${formRules}`,
       access: { actors: callers, scope: 'files:write' },
       rateLimit: 'integration',
+      idempotent: true,
       audit: 'file.upload',
       multipart: true,
       reads: { headers: UploadHeaders },

@@ -71,6 +71,7 @@ export const keyRoutes = [
       description: 'A project may have at most 10 active keys.',
       access: { actors: ['project'] },
       rateLimit: 'integration',
+      idempotent: true,
       audit: 'api_key.create',
       body: Type.Object({ name: Type.Optional(Nullable(Name)) }),
       returns: { status: 201, body: Type.Object({ key: KeyView, api_key: ApiKey }) },

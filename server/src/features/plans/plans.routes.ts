@@ -46,6 +46,7 @@ export const planRoutes = [
       description: 'The first plan of a project becomes its default.',
       access: { actors: ['project'] },
       rateLimit: 'integration',
+      idempotent: true,
       audit: 'plan.create',
       body: NewPlan,
       returns: { status: 201, body: onePlan },

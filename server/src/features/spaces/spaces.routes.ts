@@ -49,6 +49,7 @@ export const spaceRoutes = [
         'The external id is unique within the project: spaces log in with it. A space without scopes may do nothing.',
       access: management,
       rateLimit: 'integration',
+      idempotent: true,
       audit: 'space.create',
       body: NewSpace,
       returns: { status: 201, body: oneSpace },

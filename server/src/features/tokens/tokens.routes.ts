@@ -18,6 +18,7 @@ export const tokenRoutes = [
         'Without `scopes`, the token gets all scopes of the caller. Scopes that the caller lacks are refused. A token minted with an API key ends when that key is deleted or rotated.',
       access,
       rateLimit: 'integration',
+      idempotent: true,
       audit: 'token.mint',
       body: Type.Object({ scopes: Type.Optional(ScopeList) }),
       returns: {

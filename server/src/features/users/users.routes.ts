@@ -36,6 +36,7 @@ export const userRoutes = [
         'Without `planId`, the user gets the current default plan, and keeps it when the default changes. A user created while the project has no plan has none of its own: whichever plan is the default applies, until one is assigned.',
       access: { actors: ['project', 'integration'], scope: 'users:write' },
       rateLimit: 'integration',
+      idempotent: true,
       audit: 'user.create',
       body: Type.Object({ externalId: ExternalId, planId: Type.Optional(Nullable(Uuid)) }),
       returns: { status: 201, body: oneUser },

@@ -8,6 +8,7 @@ import { listenOn } from './listen.ts';
 import { Pool, type Workload } from './pool.ts';
 import { ReadConnections } from './read-connections.ts';
 import { currentServer, type DatabaseTiming, defaultTiming } from './session.ts';
+import { SessionLocks, type Unlock } from './session-locks.ts';
 import type { Sql } from './sql.ts';
 
 export interface Queryable {
@@ -35,6 +36,8 @@ export interface Database extends Queryable {
    * function that stops listening.
    */
   listen(channel: string, hear: (payload: string) => void): Promise<() => Promise<void>>;
+  /** A lock among all processes that ends with this one, for as long as it takes. Null if somebody else has it. */
+  tryLock(name: string): Promise<Unlock | null>;
   /** How busy the pool is. */
   pool(): PoolState;
   close(): Promise<void>;
@@ -95,6 +98,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const shared = { config, timing, watch, server, log };
   const reads = new ReadConnections(readers, shared);
   const firstReads = new ReadConnections(firstReaders, shared);
+  const locks = new SessionLocks(shared);
   const pool = new Pool({ ...shared, size: poolSize, read: (statement) => reads.read(statement) });
 
   return {
@@ -104,9 +108,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     transaction: (work, workload = 'request') =>
       pool.transaction((query) => work({ inTransaction: true, query }), workload),
     listen: (channel, hear) => listenOn(shared, channel, hear),
+    tryLock: (name) => locks.tryLock(name),
     pool: () => pool.state,
     async close() {
-      await withTimeout(closeTimeoutMs, Promise.all([pool.end(), reads.close(), firstReads.close()]));
+      await withTimeout(
+        closeTimeoutMs,
+        Promise.all([pool.end(), reads.close(), firstReads.close(), locks.close()]),
+      );
       watch.stop();
     },
   };
