@@ -351,7 +351,7 @@ test('every filter alone reads few rows, however rare its value, whether or not 
   ];
   const filters = [
     { projectId: small.id },
-    ...[tenant.id, small.id].flatMap((projectId) => values.map((value) => ({ projectId, ...value }))),
+    ...[null, tenant.id, small.id].flatMap((projectId) => values.map((value) => ({ projectId, ...value }))),
   ];
   const ranges = [{}, { from: toIso(119) }, { to: toIso(30) }, { from: toIso(119), to: toIso(30) }];
   const afters = [noSql, afterPosition([toIso(25), randomUUID()])];
