@@ -8,7 +8,7 @@ import { growthChart } from './support/chart.mjs';
 import { churnMeasures } from './support/churn.mjs';
 import { deletionMeasures } from './support/deletion.mjs';
 import { everyRequest } from './support/every-request.mjs';
-import { fillAudit, fillFiles, mixedColumns } from './support/fill.mjs';
+import { fillAudit, fillFiles, mixedAudit, mixedColumns } from './support/fill.mjs';
 import { takeTurns, totalOf } from './support/load.mjs';
 import { sizesOf } from './support/sizes.mjs';
 import { createSpaces, createUsers } from './support/tenant.mjs';
@@ -76,11 +76,7 @@ async function fillProject(side, files) {
     { ...mixedColumns('null::uuid'), user_id: anyOther },
     { counted: `project_id = '${projectId}' and user_id <> '${userId}'` },
   );
-  await fillAudit(side, auditRows(files), {
-    action: `case when n % 10 = 0 then 'file.upload' else 'file.download' end`,
-    metadata: `case when n % 10 = 0 then t.metadata else '{}' end`,
-    user_id: `case when n % 10 = 1 then t.user_id else ${anyOther} end`,
-  });
+  await fillAudit(side, auditRows(files), mixedAudit(anyOther));
 }
 
 /** Fewer rounds for the sizes in between, which are only drawn. */

@@ -57,8 +57,11 @@ create table audit_logs (
   created_at timestamp(3) with time zone not null default clock_timestamp()
 ) partition by RANGE (created_at);
 alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (created_at, id);
+CREATE INDEX audit_logs_by_action ON ONLY public.audit_logs USING btree (action, created_at, id) WHERE (created_at > '-infinity'::timestamp with time zone);
+CREATE INDEX audit_logs_by_actor ON ONLY public.audit_logs USING btree (actor_type, created_at, id) WHERE (created_at > '-infinity'::timestamp with time zone);
 CREATE INDEX audit_logs_of_action ON ONLY public.audit_logs USING btree (project_id, action, created_at, id);
-CREATE INDEX audit_logs_of_project ON ONLY public.audit_logs USING btree (project_id, created_at, id);
+CREATE INDEX audit_logs_of_actor ON ONLY public.audit_logs USING btree (project_id, actor_type, created_at, id);
+CREATE INDEX audit_logs_of_project ON ONLY public.audit_logs USING btree (project_id, created_at, id) WHERE (created_at > '-infinity'::timestamp with time zone);
 CREATE INDEX audit_logs_of_user ON ONLY public.audit_logs USING btree (user_id, created_at, id) WHERE (user_id IS NOT NULL);
 CREATE TRIGGER audit_logs_immutable BEFORE DELETE OR UPDATE ON public.audit_logs FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_logs_not_truncated BEFORE TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();

@@ -1,5 +1,6 @@
 // Every read, filter and change whose cost could grow with the number of files, for one user of a project.
 import { cursorAfter } from './cursor.mjs';
+import { rareAuditUser } from './fill.mjs';
 import { formHeaders, formOf } from './forms.mjs';
 import { query } from './sizes.mjs';
 
@@ -73,18 +74,31 @@ function auditOf(server) {
   const own = (filter) => list(`/api/v1/project/audit?limit=${pageSize}&${filter}`, key);
   const all = (filter) => list(`/api/v1/admin/audit?limit=${pageSize}&${filter}`, admin);
   const day = (back) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
+  const pastWeek = `from=${day(107)}&to=${day(100)}`;
+  const filters = {
+    action: 'action=file.upload',
+    'rare action': 'action=plan.delete',
+    'action of no row': 'action=space.delete',
+    actor: 'actor_type=project',
+    'rare actor': 'actor_type=admin',
+    'actor of no row': 'actor_type=integration',
+    user: `user_id=${userId}`,
+    'rare user': `user_id=${rareAuditUser}`,
+    'user of no row': 'user_id=00000000-0000-4000-8000-000000000000',
+    'user and action': `user_id=${userId}&action=file.upload`,
+    'action and actor': 'action=file.upload&actor_type=project',
+    'a past week and action': `${pastWeek}&action=file.upload`,
+    'a past week and rare action': `${pastWeek}&action=plan.delete`,
+    'a past week and rare actor': `${pastWeek}&actor_type=admin`,
+  };
+  const byEach = (what, ask) =>
+    Object.fromEntries(Object.entries(filters).map(([by, filter]) => [`${what} by ${by}`, ask(filter)]));
   return {
     'audit: newest': own(''),
-    'audit: by action': own('action=file.upload'),
-    'audit: by rare action': own('action=project.update'),
-    'audit: by user': own(`user_id=${userId}`),
-    'audit: by user and action': own(`user_id=${userId}&action=file.upload`),
-    'audit: by actor': own('actor_type=project'),
-    'audit: by absent actor': own('actor_type=integration'),
-    'audit: a past week': own(`from=${day(107)}&to=${day(100)}`),
-    'audit: a past week by action': own(`from=${day(107)}&to=${day(100)}&action=file.upload`),
+    'audit: a past week': own(pastWeek),
+    ...byEach('audit:', own),
     'audit: of all projects': all(''),
-    'audit: of all projects by action': all('action=file.upload'),
+    ...byEach('audit: of all projects', all),
     'audit: of a project, for the admin': all(`project_id=${projectId}`),
   };
 }

@@ -103,6 +103,20 @@ export const mixedColumns = (space) => ({
   space_id: `case when n % 3 = 0 then ${space} end`,
 });
 
+/** A user with 25 audit rows. */
+export const rareAuditUser = '00000000-0000-4000-8000-000000000001';
+
+/**
+ * Mostly downloads, a tenth uploads. The oldest thousand rows have 25 rare ones of each kind. `anyUser` is SQL for one of many
+ * users.
+ */
+export const mixedAudit = (anyUser) => ({
+  action: `case when n <= 1000 and n % 40 = 8 then 'plan.delete' when n % 10 = 0 then 'file.upload' else 'file.download' end`,
+  actor_type: `case when n <= 1000 and n % 40 = 9 then 'admin' else t.actor_type end`,
+  user_id: `case when n <= 1000 and n % 40 = 7 then '${rareAuditUser}' when n % 10 = 1 then t.user_id else ${anyUser} end`,
+  metadata: `case when n % 10 = 0 then t.metadata else '{}' end`,
+});
+
 /** Where the log is partitioned, the service has made the partitions that it needs: add the earlier ones. */
 async function addMonths(client) {
   const { rows } = await client.query(`select relkind from pg_class where oid = 'audit_logs'::regclass`);

@@ -34,6 +34,8 @@ const sql = <Row = object>(statement: string) => rowsOf<Row>(service.databaseUrl
 /** SQL for a time so many days ago. */
 const ago = (days: number) => `now() - interval '${days} days'`;
 
+const toIso = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+
 const insert = (time: string, rows = 1) =>
   sql(`insert into audit_logs (project_id, actor_type, action, created_at)
     select '${tenant.id}', 'project', 'file.upload', ${time} - n * interval '1 second' from generate_series(1, ${rows}) n`);
@@ -73,18 +75,59 @@ const splitAt = (...days: readonly number[]) => {
   return sql(`begin; alter table audit_logs detach partition audit_logs_later; ${parts.join('')} commit`);
 };
 
+interface Listed {
+  readonly id: string;
+  readonly actor_type: string;
+  readonly user_id: string | null;
+  readonly action: string;
+  readonly created_at: string;
+}
+
 /** All rows of the tenant, page by page, through the API. */
-async function listed(query = ''): Promise<{ id: string; action: string; created_at: string }[]> {
+async function listed(query = '', path = '/project/audit', as = tenant.key): Promise<Listed[]> {
   const rows = [];
   let cursor: string | null = '';
   while (cursor !== null) {
     const more: string = cursor && `&cursor=${cursor}`;
-    const { status, text, body } = await service.api.get(`/project/audit?limit=7${query}${more}`, tenant.key);
+    const { status, text, body } = await service.api.get(`${path}?limit=7${query}${more}`, as);
     expect(status, text).toBe(200);
     rows.push(...body.logs);
     cursor = body.next_cursor;
   }
   return rows;
+}
+
+const noFilter: AuditFilter = {
+  projectId: null,
+  action: undefined,
+  userId: undefined,
+  actorType: undefined,
+  from: undefined,
+  to: undefined,
+};
+
+/** Explains statements as prepared ones: only such a plan can be generic. */
+async function withPlans(
+  url: string,
+  work: (plan: (mode: string, statement: Sql) => Promise<string>) => Promise<void>,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await work(async (mode, { text, values }) => {
+      await client.query(`set plan_cache_mode = ${mode}`);
+      await client.query(`prepare probe as ${text}`);
+      const given = values.map((value) => client.escapeLiteral(String(value)));
+      const call = given.length > 0 ? `probe(${given.join()})` : 'probe';
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+        `explain (analyze, buffers, costs off, timing off, summary off) execute ${call}`,
+      );
+      await client.query('deallocate probe');
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    });
+  } finally {
+    await client.end();
+  }
 }
 
 const isNewestFirst = (rows: readonly { id: string; created_at: string }[]): boolean => {
@@ -260,53 +303,113 @@ test('lists read one partition after the other, from the newest, and stop when t
       from generate_series(1, 4000) n`);
   const byProject = /project_id_created_at|of_project/;
   const { id: projectId } = tenant;
+  const ever = { from: '2000-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' };
   const filters: readonly [Partial<AuditFilter>, RegExp][] = [
     [{}, /pkey/],
     [{ projectId }, byProject],
-    [{ projectId, from: '2000-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }, byProject],
+    [{ projectId, ...ever }, byProject],
     [{ projectId, action: 'file.upload' }, /project_id_action|of_action/],
-    [{ projectId, actorType: 'project' }, byProject],
+    [{ projectId, actorType: 'project' }, /project_id_actor_type|of_actor/],
     [{ projectId, userId }, /user_id_created_at|of_user/],
     [{ userId, action: 'file.upload' }, /user_id_created_at|of_user/],
   ];
-  const none = {
-    projectId: null,
-    action: undefined,
-    userId: undefined,
-    actorType: undefined,
-    from: undefined,
-    to: undefined,
-  };
   const cursor = afterPosition([new Date(Date.now() + 1e6).toISOString(), randomUUID()]);
-  const client = new pg.Client({ connectionString: service.databaseUrl });
-  await client.connect();
-  /** Of a prepared statement: only such a plan can be generic. */
-  const explain = async ({ text, values }: Sql): Promise<string> => {
-    await client.query(`prepare probe as ${text}`);
-    const given = values.map((value) => client.escapeLiteral(String(value)));
-    const call = given.length > 0 ? `probe(${given.join()})` : 'probe';
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
-      `explain (analyze, costs off, timing off, summary off) execute ${call}`,
-    );
-    await client.query('deallocate probe');
-    return rows.map((row) => row['QUERY PLAN']).join('\n');
-  };
-  try {
-    await client.query('analyze audit_logs');
-    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
-      await client.query(`set plan_cache_mode = ${mode}`);
+  await sql('analyze audit_logs');
+  await withPlans(service.databaseUrl, async (plan) => {
+    for (const mode of ['force_custom_plan', 'force_generic_plan'])
       for (const [filter, index] of filters)
         for (const after of [noSql, cursor]) {
-          const plan = await explain(listAudit({ ...none, ...filter }, after, { limit: 50 }));
-          expect(plan).toMatch(index);
-          expect(plan).not.toMatch(/Seq Scan on audit/);
+          const text = await plan(mode, listAudit({ ...noFilter, ...filter }, after, { limit: 50 }));
+          expect(text).toMatch(index);
+          expect(text).not.toMatch(/Seq Scan on audit/);
           // A user has few rows: all of them may be read and sorted.
           if (filter.userId) continue;
-          expect(plan).not.toMatch(/Merge Append/);
-          expect(plan.match(/on audit_logs_\w+ a_\d+ \(actual/g), plan).toHaveLength(1);
+          expect(text).not.toMatch(/Merge Append/);
+          expect(text.match(/on audit_logs_\w+ a_\d+ \(actual/g), text).toHaveLength(1);
         }
+  });
+});
+
+test('every filter alone reads few rows, however rare its value, whether or not the plan is made for it', async () => {
+  await splitAt(100, 70, 40, 10);
+  const [rareUser, small] = [randomUUID(), await createTenant(service.api, await adminSession(service.api))];
+  // Nearly all rows are of one project, and the oldest month has a few rare ones.
+  for (const days of [110, 80, 50, 20, 1])
+    await sql(`insert into audit_logs (project_id, actor_type, action, user_id, created_at)
+      select '${tenant.id}', 'project', 'file.upload', md5((n % 3)::text)::uuid, ${ago(days)} - n * interval '1 second'
+      from generate_series(1, 8000) n`);
+  await sql(`insert into audit_logs (project_id, actor_type, action, user_id, created_at)
+    select '${tenant.id}', 'integration', 'plan.delete', '${rareUser}', ${ago(120)} - n * interval '1 second'
+    from generate_series(1, 30) n`);
+  await sql('vacuum analyze audit_logs');
+  const values: readonly Partial<AuditFilter>[] = [
+    { action: 'plan.delete' },
+    { action: 'space.delete' },
+    { actorType: 'integration' },
+    { userId: rareUser },
+    { userId: randomUUID() },
+  ];
+  const filters = [
+    { projectId: small.id },
+    ...[null, tenant.id, small.id].flatMap((projectId) => values.map((value) => ({ projectId, ...value }))),
+  ];
+  const ranges = [{}, { from: toIso(119) }, { to: toIso(30) }, { from: toIso(119), to: toIso(30) }];
+  const afters = [noSql, afterPosition([toIso(25), randomUUID()])];
+  await withPlans(service.databaseUrl, async (plan) => {
+    for (const mode of ['force_custom_plan', 'force_generic_plan'])
+      for (const filter of filters)
+        for (const range of ranges)
+          for (const after of afters) {
+            const text = await plan(
+              mode,
+              listAudit({ ...noFilter, ...filter, ...range }, after, { limit: 20 }),
+            );
+            const [, hit = 0, read = 0] = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(text) ?? [];
+            expect(
+              Number(hit) + Number(read),
+              `${mode} ${JSON.stringify({ ...filter, ...range })}\n${text}`,
+            ).toBeLessThan(100);
+          }
+  });
+});
+
+test('pages by every filter are complete, in order and without duplicates, across partitions', async () => {
+  await splitAt(100, 70, 40, 10);
+  const userId = randomUUID();
+  // Rows on both sides of every bound, several with the same timestamp.
+  for (const days of [130, 100, 70, 40, 10, 1])
+    await sql(`insert into audit_logs (project_id, actor_type, action, user_id, created_at)
+      select '${tenant.id}', (array['admin', 'integration'])[1 + n % 2], (array['plan.create', 'plan.update'])[1 + n / 2 % 2],
+        case n % 3 when 0 then '${userId}'::uuid end, ${ago(days)} + (n / 4 - 2) * interval '1 minute'
+      from generate_series(0, 19) n`);
+  const plansOf = (rows: readonly Listed[]) => rows.filter(({ action }) => action.startsWith('plan.'));
+  const all = plansOf(await listed());
+  expect(all).toHaveLength(120);
+  const [from, to] = [all[100]?.created_at ?? '', all[15]?.created_at ?? ''];
+  const isMatch: Record<string, (row: Listed) => boolean> = {
+    'actor_type=admin': (row) => row.actor_type === 'admin',
+    'actor_type=integration': (row) => row.actor_type === 'integration',
+    'action=plan.create': (row) => row.action === 'plan.create',
+    [`user_id=${userId}`]: (row) => row.user_id === userId,
+    'actor_type=admin&action=plan.update': (row) =>
+      row.actor_type === 'admin' && row.action === 'plan.update',
+    [`user_id=${userId}&actor_type=admin`]: (row) => row.user_id === userId && row.actor_type === 'admin',
+  };
+  const admin = await adminSession(service.api);
+  for (const [filter, matches] of Object.entries(isMatch)) {
+    const expected = all.filter(matches);
+    expect(isNewestFirst(expected)).toBe(true);
+    const inRange = expected.filter(({ created_at }) => created_at >= from && created_at <= to);
+    for (const [range, rows] of [
+      ['', expected],
+      [`&from=${from}&to=${to}`, inRange],
+    ] as const) {
+      const own = `&project_id=${tenant.id}`;
+      const everywhere = await listed(`&${filter}${range}`, '/admin/audit', admin);
+      expect(plansOf(await listed(`&${filter}${range}`)), filter).toEqual(rows);
+      expect(plansOf(await listed(`&${filter}${range}${own}`, '/admin/audit', admin)), filter).toEqual(rows);
+      expect(plansOf(everywhere), filter).toEqual(rows);
+      expect(isNewestFirst(everywhere)).toBe(true);
     }
-  } finally {
-    await client.end();
   }
 });

@@ -27,29 +27,45 @@ export interface AuditFilter {
   readonly to: string | undefined;
 }
 
-/**
- * Rows of a deleted project have no project_id, and no project finds them. Where no value is filtered by, the plan is reused:
- * planning for all partitions takes longer than reading a page from the newest.
- */
+/** Rows of a deleted project have no project_id, and no project finds them. */
 export const listAudit = (filter: AuditFilter, after: Sql, page: PageRequest): Sql => sql`
-  with found as (${(isByValue(filter) ? newestFiltered : newestFirst)(
-    sql`
-    select * from audit_logs a where true
-      ${filter.projectId === null ? noSql : sql`and project_id = ${filter.projectId} and exists (select from projects where id = ${filter.projectId})`}
-      ${filter.action === undefined ? noSql : sql`and action = ${filter.action}`}
-      ${filter.userId === undefined ? noSql : sql`and user_id = ${filter.userId}`}
-      ${filter.actorType === undefined ? noSql : sql`and actor_type = ${filter.actorType}`}
-      ${filter.from === undefined ? noSql : sql`and created_at >= ${filter.from}::timestamptz`}
-      ${filter.to === undefined ? noSql : sql`and created_at <= ${filter.to}::timestamptz`}${after}`,
-    page,
-  )})
+  with found as (${findRows(filter, after, page)})
   select found.id, p.id as project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type,
     resource_id, ip_address, user_agent, metadata, found.created_at
   from found left join projects p on p.id = found.project_id
   order by found.created_at desc, found.id desc`;
 
-const isByValue = ({ action, userId, actorType }: AuditFilter): boolean =>
-  action !== undefined || userId !== undefined || actorType !== undefined;
+/**
+ * By at most one value, there is one right index, and the plan is reused: planning for all partitions takes three times as long
+ * as reading a page. By several values, the best index depends on the values.
+ */
+function findRows(filter: AuditFilter, after: Sql, page: PageRequest): Sql {
+  const { projectId, action, userId, actorType, from, to } = filter;
+  const values = [action, userId, actorType].filter((value) => value !== undefined).length;
+  const equals = values <= 1 ? equalsRare : equalsAny;
+  const rows = sql`
+    select * from audit_logs a where true
+      ${projectId === null ? noSql : sql`and ${equals(sql`project_id`, projectId)} and exists (select from projects where id = ${projectId})`}
+      ${action === undefined ? noSql : sql`and ${equals(sql`action`, action)}`}
+      ${userId === undefined ? noSql : sql`and ${equals(sql`user_id`, userId)}`}
+      ${actorType === undefined ? noSql : sql`and ${equals(sql`actor_type`, actorType)}`}
+      ${projectId === null || values === 0 ? isEver : noSql}
+      ${from === undefined ? noSql : sql`and created_at >= ${from}::timestamptz`}
+      ${to === undefined ? noSql : sql`and created_at <= ${to}::timestamptz`}${after}`;
+  return (values <= 1 ? newestFirst : newestFiltered)(rows, page);
+}
+
+/** True for every row. Only with it does PostgreSQL use the indexes of a project without a value, and of a value without a project. */
+const isEver: Sql = sql`and created_at > '-infinity'`;
+
+const equalsAny = (column: Sql, value: string): Sql => sql`${column} = ${value}`;
+
+/**
+ * In a reused plan, PostgreSQL takes the value for an average one. If a column has few values, it would then read all rows by
+ * time and skip those with another value: for a rare value, the whole log. The redundant range makes any value look rare.
+ */
+const equalsRare = (column: Sql, value: string): Sql =>
+  sql`${column} = ${value} and ${column} between ${value} and ${value}`;
 
 /** No row if the admin has never set it. */
 export const findRetention: Sql = sql`select value from settings where key = 'audit_retention'`;
