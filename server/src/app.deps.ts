@@ -55,7 +55,7 @@ export interface DepsOptions {
   readonly uploadBounds?: Partial<UploadBounds>;
 }
 
-/** At most half a core of the database. */
+/** About half a core of the database, for all deletions of this process. */
 const bulkRestRatio = 1;
 
 /** The order matters: `undo` runs in reverse, so that counts and audit rows are written before the database closes. */
