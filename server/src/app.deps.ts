@@ -21,6 +21,7 @@ import { createReservations } from './features/objects/objects.reserve.ts';
 import { startFolding } from './features/stats/stats.fold.ts';
 import { queuedJobs } from './jobs/job-table.ts';
 import { toQueueOptions } from './jobs/worker.ts';
+import { Pacer } from './kernel/async/pacer.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { createDeviceCookies } from './kernel/crypto/device-cookie.ts';
 import { cursorCodec } from './kernel/cursor.ts';
@@ -54,6 +55,9 @@ export interface DepsOptions {
   readonly databaseTiming?: Partial<DatabaseTiming> | undefined;
   readonly uploadBounds?: Partial<UploadBounds>;
 }
+
+/** About half a core of the database, for all deletions of this process. */
+const bulkRestRatio = 1;
 
 /** The order matters: `undo` runs in reverse, so that counts and audit rows are written before the database closes. */
 export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Deps> {
@@ -89,6 +93,7 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     clock,
     log,
     ...createDatabaseWork(db, log),
+    bulkWork: new Pacer(bulkRestRatio),
     limiter: createLimiter(shared, clock, log),
     passwords,
     tokens: createTokenSigner(jwtSecret, clock, settings.JWT_SECRET_PREVIOUS),

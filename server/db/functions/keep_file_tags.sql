@@ -4,9 +4,13 @@ begin
   if tg_op = 'INSERT' then
     insert into file_tags select distinct f.project_id, f.user_id, tag, f.created_at, f.id from changed f, unnest(f.tags) tag;
   elsif tg_op = 'DELETE' then
-    delete from file_tags t using changed f, unnest(f.tags) as of_file(tag)
-      where t.project_id = f.project_id and t.user_id = f.user_id and t.tag = of_file.tag
-        and t.created_at = f.created_at and t.id = f.id;
+    -- `offset 0` forces one index probe per tag: PostgreSQL would rather look for each file among all tags of its user.
+    delete from file_tags where ctid = any(array(
+      select kept.row from changed f, unnest(f.tags) as of_file(tag), lateral (
+        select t.ctid as row from file_tags t
+        where t.project_id = f.project_id and t.user_id = f.user_id and t.tag = of_file.tag
+          and t.created_at = f.created_at and t.id = f.id
+        offset 0) kept));
   else
     delete from file_tags t where t.project_id = old.project_id and t.user_id = old.user_id and t.tag = any(old.tags)
       and t.created_at = old.created_at and t.id = old.id;

@@ -1,4 +1,5 @@
 // Everything a feature may use: built once in app.ts, passed explicitly, never imported.
+import type { Pacer } from '../kernel/async/pacer.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { DeviceCookies } from '../kernel/crypto/device-cookie.ts';
 import type { Sealer } from '../kernel/crypto/sealed.ts';
@@ -31,6 +32,8 @@ export interface Deps {
   readonly db: Database;
   /** Bounds on how many connections one project may hold. */
   readonly projectGates: ProjectGates;
+  /** Changes of very many rows run their chunks here. */
+  readonly bulkWork: Pacer;
   readonly limiter: Limiter;
   readonly passwords: Passwords;
   readonly tokens: TokenSigner;

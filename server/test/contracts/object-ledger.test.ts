@@ -8,7 +8,7 @@ import type { NewFile } from '../../src/contract/file.ts';
 import type { HeldObject } from '../../src/contract/object-ref.ts';
 import { deleteFile, storeFile } from '../../src/features/files/files.sql.ts';
 import * as ledger from '../../src/features/objects/objects.sql.ts';
-import { type Sql, sql } from '../../src/platform/db/sql.ts';
+import type { Sql } from '../../src/platform/db/sql.ts';
 import { freshDatabase } from '../support/database.ts';
 
 const states = ['reserved', 'writing', 'stored', 'moving', 'rewriting', 'deleting'] as const;
@@ -157,8 +157,7 @@ const transitions: readonly Transition[] = [
   },
   {
     name: 'dropObjects',
-    statement: ({ projectId, fileId }) =>
-      ledger.dropObjects(sql`select ${projectId}::uuid as project_id, ${fileId}::uuid as id`),
+    statement: ({ projectId, fileId }) => ledger.dropObjects(projectId, [fileId]),
     leadsTo: ({ state }) => (isOneOf(state, 'stored', 'moving', 'rewriting') ? 'deleting' : null),
   },
   {

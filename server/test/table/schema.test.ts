@@ -11,7 +11,7 @@ test('db/schema.sql is what the migrations make (npm run schema writes it)', asy
   try {
     const [{ version } = { version: '0' }] = await rowsOf<{ version: string }>(
       database.url,
-      'show server_version_num',
+      "select current_setting('server_version_num') as version",
     );
     const text = await schemaText((statement) => rowsOf<Record<string, string>>(database.url, statement));
     if (process.env.WRITE_SCHEMA) await writeFile(file, text);

@@ -24,11 +24,12 @@ import { mergeValues } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
 import { zoneFor } from './files.objects.ts';
 import {
+  beforeAllFiles,
   deleteFile,
+  deleteFiles,
   type FileFilter,
+  type FilePosition,
   fileSeparator,
-  filesOfProject,
-  filesOfUser,
   findDeletion,
   findFiles,
   isSearch,
@@ -38,7 +39,10 @@ import {
   listLargeFiles,
   lockFile,
   lockFileInZone,
-  lockFiles,
+  lockFilesOfProject,
+  lockFilesOfSpace,
+  lockFilesOfUser,
+  moveFilesToOwner,
   type PageRow,
   type SpaceFilter,
   updateFile,
@@ -271,17 +275,67 @@ async function deleteConfirmed(deps: Deps, statement: Sql, find: Sql): Promise<D
   }
 }
 
-/** Part of deleting a user. The caller must hold the lock on the user's row. */
-export const dropFilesOfUser = (tx: Transaction, projectId: string, userId: string): Promise<void> =>
-  dropFiles(tx, filesOfUser(projectId, userId));
+type ChunkDeps = Pick<Deps, 'bulkWork'>;
+
+/** Part of deleting a user. The caller must hold the lock on the user's row, which keeps new files out. */
+export const dropFilesOfUser = (
+  deps: ChunkDeps,
+  tx: Transaction,
+  projectId: string,
+  userId: string,
+): Promise<void> =>
+  changeInChunks(
+    deps,
+    tx,
+    (after) => lockFilesOfUser(projectId, userId, after),
+    (fileIds) => dropFiles(tx, projectId, fileIds),
+  );
 
 /** Part of deleting a project. The caller must hold the lock on the project's row, which keeps new files out. */
-export const dropFilesOfProject = (tx: Transaction, projectId: string): Promise<void> =>
-  dropFiles(tx, filesOfProject(projectId));
+export const dropFilesOfProject = (deps: ChunkDeps, tx: Transaction, projectId: string): Promise<void> =>
+  changeInChunks(
+    deps,
+    tx,
+    (after) => lockFilesOfProject(projectId, after),
+    (fileIds) => dropFiles(tx, projectId, fileIds),
+  );
 
-async function dropFiles(tx: Transaction, files: Sql): Promise<void> {
-  await tx.query(lockFiles(files));
-  await dropObjects(tx, files);
+/** Part of deleting a space. The caller must hold the locks on its user and on the space. */
+export const moveFilesOfSpace = (
+  deps: ChunkDeps,
+  tx: Transaction,
+  projectId: string,
+  spaceId: string,
+): Promise<void> =>
+  changeInChunks(
+    deps,
+    tx,
+    (after) => lockFilesOfSpace(projectId, spaceId, after),
+    (fileIds) => tx.query(moveFilesToOwner(projectId, fileIds)),
+  );
+
+async function dropFiles(tx: Transaction, projectId: string, fileIds: readonly string[]): Promise<void> {
+  await dropObjects(tx, projectId, fileIds);
+  await tx.query(deleteFiles(projectId, fileIds));
+}
+
+/** There may be millions: chunks bound what the triggers keep in memory, and rests leave the database to others. */
+async function changeInChunks(
+  { bulkWork }: ChunkDeps,
+  tx: Transaction,
+  lockNext: (after: FilePosition) => Sql,
+  change: (fileIds: readonly string[]) => Promise<unknown>,
+): Promise<void> {
+  const changeNext = async (after: FilePosition): Promise<FilePosition | undefined> => {
+    const files = await tx.query<FilePosition>(lockNext(after));
+    if (files.length > 0) await change(files.map(({ id }) => id));
+    return files.at(-1);
+  };
+  let last: FilePosition | undefined = beforeAllFiles;
+  while (last) {
+    const after: FilePosition = last;
+    last = await bulkWork.run(() => changeNext(after));
+  }
 }
 
 /** Locks the file until the transaction ends. False if its object is not in this zone. */

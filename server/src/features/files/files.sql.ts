@@ -56,14 +56,45 @@ export interface LargePageRow {
   readonly more: boolean;
 }
 
-export const filesOfUser = (projectId: string, userId: string): Sql => sql`
-  select project_id, id from files where project_id = ${projectId} and user_id = ${userId}`;
+/** Where a chunk of files ends and the next one begins. */
+export interface FilePosition {
+  readonly id: string;
+  readonly created_at: string;
+}
 
-export const filesOfProject = (projectId: string): Sql => sql`
-  select project_id, id from files where project_id = ${projectId}`;
+export const beforeAllFiles: FilePosition = {
+  id: '00000000-0000-0000-0000-000000000000',
+  created_at: '-infinity',
+};
 
-/** Locks files before their deletion: a concurrent move or compression finishes first, or finds no file. */
-export const lockFiles = (files: Sql): Sql => sql`select count(*) from (${files} for update) locked`;
+/** Few enough for some milliseconds of work. */
+const chunk = constantSql(250);
+
+const afterFile = ({ created_at, id }: FilePosition): Sql =>
+  sql`(created_at, id) > (${created_at}::timestamptz, ${id}::uuid)`;
+
+/**
+ * Locks the next chunk of files before their deletion: a concurrent move or compression finishes first, or finds no file.
+ * Chunks follow an index: starting over, each would pass all the rows that this transaction has deleted.
+ */
+export const lockFilesOfUser = (projectId: string, userId: string, after: FilePosition): Sql => sql`
+  select id, created_at from files where project_id = ${projectId} and user_id = ${userId} and ${afterFile(after)}
+  order by created_at, id limit ${chunk} for update`;
+
+export const lockFilesOfProject = (projectId: string, after: FilePosition): Sql => sql`
+  select id, created_at from files where project_id = ${projectId} and id > ${after.id}
+  order by id limit ${chunk} for update`;
+
+export const lockFilesOfSpace = (projectId: string, spaceId: string, after: FilePosition): Sql => sql`
+  select id, created_at from files where project_id = ${projectId} and space_id = ${spaceId} and ${afterFile(after)}
+  order by created_at, id limit ${chunk} for no key update`;
+
+export const deleteFiles = (projectId: string, fileIds: readonly string[]): Sql => sql`
+  delete from files where project_id = ${projectId} and id = any(${arrayOfIds(fileIds)}::uuid[])`;
+
+export const moveFilesToOwner = (projectId: string, fileIds: readonly string[]): Sql => sql`
+  update files set space_id = null, updated_at = now()
+  where project_id = ${projectId} and id = any(${arrayOfIds(fileIds)}::uuid[])`;
 
 /** Private files whose object is still public, of all projects. */
 export const listExposed = (after: string, rowsMax: number): Sql => sql`

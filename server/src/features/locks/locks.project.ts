@@ -7,6 +7,11 @@ export async function lockProject(tx: Transaction, projectId: string): Promise<v
   await tx.query(sql`select from projects where id = ${projectId} for no key update`);
 }
 
+/** Excludes only the deletion of the project. */
+export async function lockProjectShared(tx: Transaction, projectId: string): Promise<void> {
+  await tx.query(sql`select from projects where id = ${projectId} for key share`);
+}
+
 /** Also blocks inserts of rows that reference the project. */
 export async function lockProjectWhole(tx: Transaction, projectId: string): Promise<void> {
   await tx.query(sql`select from projects where id = ${projectId} for update`);

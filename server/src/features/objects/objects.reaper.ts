@@ -2,13 +2,16 @@
 // taken over, objects of deleted files. A failed deletion is repeated until it succeeds.
 import type { Deps } from '../../contract/deps.ts';
 import type { ObjectRef } from '../../contract/object-ref.ts';
+import { Pacer } from '../../kernel/async/pacer.ts';
 import { newId } from '../../kernel/id.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 import { toStorageKey } from './objects.key.ts';
 import { deleteFromStore } from './objects.remove.ts';
 import { type DueRow, forgetDeleted, retryDeletion, takeExpired } from './objects.sql.ts';
 
-const batchMax = 500;
+const batchMax = 250;
+/** The store and the database are left to requests for as long as a batch takes. */
+const restRatio = 1;
 /** Longer than the store may take for a batch: afterwards another reaper may take the same objects. */
 const holdSeconds = 120;
 
@@ -20,14 +23,19 @@ export async function reap(
 ): Promise<number> {
   const holder = newId();
   let reaped = 0;
-  while (!signal.aborted) {
+  const reapBatch = async (): Promise<boolean> => {
+    if (signal.aborted) return false;
     const taken = await deps.db.query<DueRow>(takeExpired(holder, holdSeconds, batchMax, which));
     const due = taken.filter(({ state }) => state === 'deleting');
     for (const zone of ['private', 'public'] as const) {
       const inZone = due.filter((row) => row.zone === zone);
       if (inZone.length > 0) reaped += await reapZone(deps, holder, zone, inZone);
     }
-    if (taken.length < batchMax) break;
+    return taken.length === batchMax;
+  };
+  const pacer = new Pacer(restRatio);
+  while (await pacer.run(reapBatch)) {
+    // There may be more.
   }
   return reaped;
 }

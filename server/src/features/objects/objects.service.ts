@@ -16,11 +16,15 @@ export async function fenceUploads({ db }: Pick<Deps, 'db'>, objects: readonly O
 }
 
 /**
- * Hands the objects of files that are about to be deleted to the reaper; `files` selects project_id and id. The files must
- * be locked by an earlier statement: this one would not see the objects that a move commits while it waits.
+ * Hands the objects of files that are about to be deleted to the reaper. The files must be locked by an earlier statement:
+ * this one would not see the objects that a move commits while it waits.
  */
-export async function dropObjects(tx: Queryable, files: Sql): Promise<void> {
-  await tx.query(ledger.dropObjects(files));
+export async function dropObjects(
+  tx: Queryable,
+  projectId: string,
+  fileIds: readonly string[],
+): Promise<void> {
+  await tx.query(ledger.dropObjects(projectId, fileIds));
 }
 
 /** False when another mover holds the copy, or the reaper is about to delete one. */
@@ -51,6 +55,6 @@ const backlogMax = 100_000;
 
 /** Objects that the reaper should have deleted by now; a larger backlog shows as 100,000. */
 export async function readReaperBacklog(db: Database): Promise<number> {
-  const [row] = await db.read<{ objects: number }>(ledger.countDue(backlogMax));
+  const [row] = await db.query<{ objects: number }>(ledger.countDue(backlogMax));
   return row?.objects ?? 0;
 }

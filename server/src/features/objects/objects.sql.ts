@@ -14,11 +14,14 @@ const arrays = (objects: readonly ObjectRef[]): Sql => sql`
   ${arrayOfIds(objects.map(({ fileId }) => fileId))}::uuid[], ${arrayOfIds(objects.map(({ id }) => id))}::uuid[],
   ${objects.map(({ zone }) => zone)}::text[]`;
 
-/** The arrays before the row comparison make PostgreSQL use the primary key, however small the table is. */
+/**
+ * The arrays before the row comparison make PostgreSQL use the primary key, however small the table is. `coalesce` keeps it
+ * from a join that would compare every row with every object.
+ */
 const isOneOf = (objects: readonly ObjectRef[]): Sql => sql`
   project_id = any(${arrayOfIds(objects.map(({ projectId }) => projectId))}::uuid[])
   and file_id = any(${arrayOfIds(objects.map(({ fileId }) => fileId))}::uuid[])
-  and (project_id, file_id, id, zone) in (select * from unnest(${arrays(objects)}))`;
+  and coalesce((project_id, file_id, id, zone) in (select * from unnest(${arrays(objects)})), false)`;
 
 /** → reserved. */
 export const reserveObjects = (objects: readonly ObjectRef[], holder: string, seconds: number): Sql => sql`
@@ -106,14 +109,14 @@ export const renewHold = (object: HeldObject, seconds: number): Sql => sql`
   returning id`;
 
 /**
- * stored, moving, rewriting → deleting, for all objects of files that are about to be deleted. `files` selects their
- * project_id and id. Writers lose their hold; their last write may still arrive.
+ * stored, moving, rewriting → deleting, for all objects of files that are about to be deleted. Writers lose their hold;
+ * their last write may still arrive.
  */
-export const dropObjects = (files: Sql): Sql => sql`
-  update objects o set state = 'deleting', holder = null, held_until = now(),
-    late_until = case when o.state in ('moving', 'rewriting') then o.held_until else o.late_until end
-  from (${files}) f
-  where o.project_id = f.project_id and o.file_id = f.id and o.state in ('stored', 'moving', 'rewriting')`;
+export const dropObjects = (projectId: string, fileIds: readonly string[]): Sql => sql`
+  update objects set state = 'deleting', holder = null, held_until = now(),
+    late_until = case when state in ('moving', 'rewriting') then held_until else late_until end
+  where project_id = ${projectId} and file_id = any(${arrayOfIds(fileIds)}::uuid[])
+    and state in ('stored', 'moving', 'rewriting')`;
 
 /**
  * → deleting, held by a writer that has lost its object: the file has gone or is in the other zone by now, and the write has

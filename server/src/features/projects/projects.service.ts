@@ -128,7 +128,7 @@ export async function removeProject(deps: Deps, projectId: string, audit: AuditS
     // Waits for uploads that are committing and blocks new ones, so that no object is missed.
     await lockProjectWhole(tx, projectId);
     const before = await readProject(tx, projectId);
-    await dropFilesOfProject(tx, projectId);
+    await dropFilesOfProject(deps, tx, projectId);
     await tx.query(deleteProject(projectId));
     await recordAudit(
       tx,

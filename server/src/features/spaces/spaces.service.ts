@@ -20,6 +20,8 @@ import { countUse } from '../../platform/limits/count-use.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
 import { hashQueueOfSpaces } from '../../platform/passwords.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
+import { moveFilesOfSpace } from '../files/files.service.ts';
+import { lockProjectShared } from '../locks/locks.project.ts';
 import { lockOwner } from '../users/users.service.ts';
 import {
   countSpaces,
@@ -31,7 +33,6 @@ import {
   type LockedSpaceRow,
   listSpaces,
   lockSpace,
-  moveFilesToOwner,
   type SetPassword,
   type SpaceLoginRow,
   type SpaceRow,
@@ -147,13 +148,17 @@ export async function removeSpace(
   spaceId: string,
   audit: AuditStamp,
 ): Promise<void> {
-  await projectTransaction(deps, projectId, async (tx) => {
+  const remove = async (tx: Transaction) => {
+    // Deleting the project locks the same files in another order.
+    await lockProjectShared(tx, projectId);
     await lockOwner(tx, projectId, userId);
     const space = await lockAndRead(tx, projectId, userId, spaceId);
-    await tx.query(moveFilesToOwner(projectId, spaceId));
+    await moveFilesOfSpace(deps, tx, projectId, spaceId);
     await tx.query(deleteSpace(projectId, spaceId));
     await recordAudit(tx, audit, about(space, { old: { external_id: space.external_id, name: space.name } }));
-  });
+  };
+  // It may have millions of files.
+  await projectTransaction(deps, projectId, remove, 'long');
 }
 
 /** The caller must hold all scopes of the space, since it could log in with the password. */

@@ -112,8 +112,5 @@ export const endSpaceSession = (projectId: string, jti: string, userId: string |
   where project_id = ${projectId} and session_jti = ${jti} and user_id = coalesce(${userId}::uuid, user_id)
   returning id, user_id`;
 
-export const moveFilesToOwner = (projectId: string, spaceId: string): Sql => sql`
-  update files set space_id = null, updated_at = now() where project_id = ${projectId} and space_id = ${spaceId}`;
-
 export const deleteSpace = (projectId: string, spaceId: string): Sql => sql`
   delete from spaces where project_id = ${projectId} and id = ${spaceId}`;

@@ -10,6 +10,7 @@ import { brokenConstraint, type Transaction } from '../../platform/db/postgres.t
 import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { dropFilesOfUser } from '../files/files.service.ts';
+import { lockProjectShared } from '../locks/locks.project.ts';
 import { planNotFound, plansInForce } from '../plans/plans.service.ts';
 import {
   deleteUser,
@@ -101,8 +102,10 @@ export async function removeUser(
   audit: AuditStamp,
 ): Promise<void> {
   const remove = async (tx: Transaction) => {
+    // Deleting the project locks the same files in another order.
+    await lockProjectShared(tx, projectId);
     const row = await lockAndRead(tx, projectId, userId);
-    await dropFilesOfUser(tx, projectId, userId);
+    await dropFilesOfUser(deps, tx, projectId, userId);
     await tx.query(deleteUser(projectId, userId));
     const metadata = { old: { external_id: row.external_id, used_bytes: row.used_bytes } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });

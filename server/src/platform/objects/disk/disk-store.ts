@@ -36,7 +36,8 @@ export interface DiskStoreOptions {
 
 /** A reader that stalls holds two read buffers: the more readers there are, the smaller each buffer is. */
 const readBytes = { inAll: 32 << 20, most: 256 << 10, least: 16 << 10 };
-const deletesAtOnce = 8;
+/** Of the four threads for disk access, half are left to requests. */
+const deletesAtOnce = 2;
 
 export const createDiskStore = (options: DiskStoreOptions): ObjectStore => new DiskStore(options);
 
