@@ -11,7 +11,7 @@ export interface CorsHeaders {
 
 export const allowedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 export const exposedHeaders =
-  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Idempotency-Replayed, ETag, Content-Disposition, Content-Range';
+  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed, ETag, Content-Disposition, Content-Range';
 
 /** By API_CORS_ALLOW_ORIGINS, for callers without their own policy. */
 export function globalCors(origin: string | undefined, globalOrigins: readonly string[]): CorsHeaders | null {

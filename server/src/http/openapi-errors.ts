@@ -73,6 +73,16 @@ export const rateHeaders: Json = {
   ),
   'X-RateLimit-Remaining': header('Requests left in the window.', 'integer', 998),
   'X-RateLimit-Reset': header('When the window ends, in Unix seconds.', 'integer', 1_769_860_800),
+  RateLimit: header(
+    'Requests left in the window (`r`) and seconds until it ends (`t`), by draft-ietf-httpapi-ratelimit-headers.',
+    'string',
+    '"requests";r=998;t=57',
+  ),
+  'RateLimit-Policy': header(
+    'Requests per window (`q`) and its length in seconds (`w`), by the same draft.',
+    'string',
+    '"requests";q=1000;w=60',
+  ),
 };
 
 export const sharedHeaders: Json = {
@@ -129,6 +139,12 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
   IDEMPOTENCY_MISMATCH: {
     content: [
       'This Idempotency-Key was sent with other content: repeat the first request unchanged, or choose a new key',
+    ],
+  },
+  PRECONDITION_FAILED: {
+    version: [
+      'The file has changed since you read it: read it again, and send its new ETag as If-Match',
+      { etag: '"pZGm1Av0IEBKARczz7exkN"' },
     ],
   },
   STORAGE_LIMIT_EXCEEDED: {

@@ -75,6 +75,14 @@ Below \`/project\`, an integration key is limited, and so are each user and each
 
 Responses to limited callers have the three X-RateLimit headers, errors included. A request from an origin that the integration does not allow is refused before it is counted. Over the limit, the response is 429 with \`Retry-After\`.
 
+They also have \`RateLimit\` and \`RateLimit-Policy\`, as the current IETF draft defines them.
+
+## Safe to repeat
+
+A request that creates something takes an \`Idempotency-Key\`, a random string that you choose. If the answer is lost, send the same request with the same key: it is done once, and every repetition within 24 hours gets the first answer, with \`Idempotency-Replayed: true\`. Refusals are kept like successes, except 401, 403 and 429. While the first request is still being worked on, a repetition gets 409 with \`Retry-After\`; with other content it gets 422 \`IDEMPOTENCY_MISMATCH\`. A key belongs to the project (or the admin), the method and the path. A form is compared by its fields and the bytes of its file. A refusal that ends an upload before all of its file was read is not kept.
+
+A file's detail has an \`ETag\`. Send it as \`If-Match\` when you change or delete the file: if somebody else has changed it meanwhile, the response is 412 and nothing is done.
+
 ## Limits on logins
 
 - One client address may make 10 calls in 15 minutes to \`/auth/login\`, \`/auth/2fa/login\` and \`/auth/forgot-password\` together.

@@ -38,5 +38,6 @@ export async function limitDevices(deps: Deps, { accountId, generation }: Device
 }
 
 async function enforce(deps: Deps, bucket: string, policy: Policy, reply: FastifyReply): Promise<void> {
-  reply.headers(toRateHeaders(policy, await countUse(deps, bucket, policy)));
+  const verdict = await countUse(deps, bucket, policy);
+  reply.headers(toRateHeaders(deps.clock(), policy, verdict));
 }

@@ -344,3 +344,20 @@ describe('logging in', () => {
     expect(statuses.sort()).toEqual([...Array(20).fill(401), ...Array(5).fill(429)]);
   });
 });
+
+test('rate limit: a limited caller gets the headers of the draft beside the usual ones', async () => {
+  const { key } = await createIntegration(service.api, tenant.key, {
+    rateLimitMax: 2,
+    rateLimitWindow: 60_000,
+  });
+  const { headers } = await service.api.get('/project/users', key);
+  expect(headers['ratelimit-policy']).toBe('"requests";q=2;w=60');
+  expect(headers.ratelimit).toMatch(/^"requests";r=1;t=([1-9]|[1-5]\d|60)$/);
+  await service.api.get('/project/users', key);
+  const refused = await service.api.get('/project/users', key);
+  expect(refused.status).toBe(429);
+  expect(refused.headers.ratelimit).toMatch(/^"requests";r=0;t=\d+$/);
+  expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+  const unlimited = await service.api.get('/project/users', tenant.key);
+  expect(unlimited.headers.ratelimit).toBeUndefined();
+});

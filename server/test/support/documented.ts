@@ -126,7 +126,7 @@ function expectHeaders(what: string, { content = {}, headers }: Answer, reply: S
 }
 
 const isSureOf = (status: number, header: string): boolean =>
-  status === 429 || (status >= 400 && !header.startsWith('X-RateLimit-') && !isOfRepetition(status, header));
+  status === 429 || (status >= 400 && !/^(X-)?RateLimit/.test(header) && !isOfRepetition(status, header));
 
 /** Only a conflict with a request in progress passes by itself. */
 const isOfRepetition = (status: number, header: string): boolean =>

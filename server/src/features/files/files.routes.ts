@@ -18,6 +18,7 @@ import {
   visibleSpace,
 } from './files.service.ts';
 import { type UploadInput, type UploadKind, uploadFile } from './files.upload.ts';
+import { versionOf } from './files.version.ts';
 import {
   Classifier,
   DownloadHeaders,
@@ -30,12 +31,14 @@ import {
   FolderKept,
   formFields,
   formRules,
+  IfMatchHeaders,
   MetaPart,
   rangeHeaders,
   SignedQuery,
   SpaceFilter,
   UploadHeaders,
   uploadFields,
+  VersionHeaders,
   Visibility,
   viewDetail,
   viewFile,
@@ -173,11 +176,12 @@ export const fileRoutes = [
       rateLimit: 'integration',
       audit: 'file.download',
       params,
-      returns: { status: 200, body: Type.Object({ file: FileDetail }) },
+      returns: { status: 200, body: Type.Object({ file: FileDetail }), headers: VersionHeaders },
       errors: ['NOT_FOUND'],
     },
     async ({ deps, actor, user, params: { fileId }, call, audit }) => {
       const file = await readFile(deps, actor, user.id, fileId);
+      call.setHeader('etag', versionOf(file.view));
       deps.auditQueue.add(audit, { resourceType: 'file', resourceId: fileId, userId: user.id });
       call.countDownload();
       const { url, url_expires_at } = buildFileUrl(deps, call.origin, file);
@@ -198,12 +202,15 @@ export const fileRoutes = [
       audit: 'file.update',
       params,
       body: FileMeta,
-      returns: { status: 200, body: Type.Object({ file: FileView }) },
-      errors: ['NOT_FOUND'],
+      reads: { headers: IfMatchHeaders },
+      returns: { status: 200, body: Type.Object({ file: FileView }), headers: VersionHeaders },
+      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
     },
-    async ({ deps, actor, user, params: { fileId }, body, audit }) => ({
-      file: viewFile(await changeFile(deps, actor, user.id, fileId, body, audit)),
-    }),
+    async ({ deps, actor, user, params: { fileId }, body, call, audit }) => {
+      const file = await changeFile(deps, actor, user.id, fileId, body, call.headers['if-match'], audit);
+      call.setHeader('etag', file.version);
+      return { file: viewFile(file) };
+    },
   ),
   route(
     {
@@ -215,11 +222,12 @@ export const fileRoutes = [
       rateLimit: 'integration',
       audit: 'file.delete',
       params,
+      reads: { headers: IfMatchHeaders },
       returns: { status: 204 },
-      errors: ['NOT_FOUND'],
+      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
     },
-    async ({ deps, actor, user, params: { fileId }, audit }) =>
-      removeFile(deps, actor, user.id, fileId, audit),
+    async ({ deps, actor, user, params: { fileId }, call, audit }) =>
+      removeFile(deps, actor, user.id, fileId, call.headers['if-match'], audit),
   ),
   route(
     {

@@ -7,6 +7,7 @@ import type { Deps } from '../../contract/deps.ts';
 import type { DeliveredRow } from '../../contract/file.ts';
 import { retry } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { parseEtags } from '../../kernel/etag.ts';
 import { parseRange } from '../../kernel/media/byte-range.ts';
 import type { ObjectInfo, ObjectMeta, Zone } from '../../platform/objects/object-store.ts';
 import { buildDeliveryMeta, isCompressed } from './files.objects.ts';
@@ -103,8 +104,6 @@ function refuseOtherVersion(call: Call, etag: string): void {
     },
   );
 }
-
-const parseEtags = (list: string): string[] => list.split(',').map((tag) => tag.trim());
 
 /** If-None-Match overrides If-Modified-Since (RFC 9110). */
 function notModified(call: Call, { etag, modifiedAt }: ObjectInfo): boolean {

@@ -32,6 +32,7 @@ import {
   fileSeparator,
   findDeletion,
   findFiles,
+  findView,
   isSearch,
   type LargePageRow,
   listChildFolders,
@@ -47,6 +48,7 @@ import {
   type SpaceFilter,
   updateFile,
 } from './files.sql.ts';
+import { refuseOtherVersion, versionOf } from './files.version.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
 export const fileNotFound = () => new PakhusError('NOT_FOUND', 'This user has no such file');
@@ -198,24 +200,48 @@ export async function changeFile(
   userId: string,
   fileId: string,
   input: FileMetaInput,
+  ifMatch: string | undefined,
   audit: AuditStamp,
-): Promise<FileRow> {
+): Promise<ChangedFile> {
   const { projectId } = actor;
   const after = await projectTransaction(deps, projectId, async (tx) => {
-    const [before] = await tx.query<FileRow>(lockFile(projectId, userId, visibleSpace(actor), fileId));
-    if (!before) throw fileNotFound();
-    const [changed] = await tx.query<FileRow>(updateFile(projectId, fileId, mergeValues(before, input)));
-    const row = changed as FileRow;
+    const before = await lockVersion(tx, actor, userId, fileId, ifMatch);
+    const values = mergeValues(before, input);
+    const [changed] = await tx.query<FileRow & { view: string }>(updateFile(projectId, fileId, values));
+    const { view, ...row } = changed as FileRow & { view: string };
     await recordAudit(tx, audit, {
       resourceType: 'file',
       resourceId: fileId,
       userId,
       metadata: changeOf({ ...before }, { ...row }),
     });
-    return row;
+    return { ...row, version: versionOf(view) };
   });
   if (after.zone !== zoneFor(deps.objects, after.visibility)) await moveSoon(deps, projectId, after);
   return after;
+}
+
+export interface ChangedFile extends FileRow {
+  /** The ETag of the row. */
+  readonly version: string;
+}
+
+/** Locks the row until the transaction ends. */
+async function lockVersion(
+  tx: Transaction,
+  actor: TenantActor,
+  userId: string,
+  fileId: string,
+  ifMatch: string | undefined,
+): Promise<FileRow> {
+  const { projectId } = actor;
+  const [row] = await tx.query<FileRow>(lockFile(projectId, userId, visibleSpace(actor), fileId));
+  if (!row) throw fileNotFound();
+  if (ifMatch !== undefined) {
+    const [stored] = await tx.query<{ view: string }>(findView(projectId, fileId));
+    refuseOtherVersion(ifMatch, versionOf(stored?.view ?? ''));
+  }
+  return row;
 }
 
 const moveWaitMaxMs = 10_000;
@@ -233,11 +259,17 @@ export async function removeFile(
   actor: TenantActor,
   userId: string,
   fileId: string,
+  ifMatch: string | undefined,
   audit: AuditStamp,
 ): Promise<void> {
   const statement = deleteFile(actor.projectId, userId, pinnedSpaceOf(actor), fileId, audit);
   const find = findDeletion(actor.projectId, userId, fileId, isoOf(Date.now() - clockSkewMs), audit);
-  const deleted = await mayWait(deps, actor.projectId, () => deleteConfirmed(deps, statement, find));
+  const deleted = await (ifMatch === undefined
+    ? mayWait(deps, actor.projectId, () => deleteConfirmed(deps, statement, find))
+    : projectTransaction(deps, actor.projectId, async (tx) => {
+        await lockVersion(tx, actor, userId, fileId, ifMatch);
+        return (await tx.query<Deleted>(statement))[0];
+      }));
   if (!deleted) throw fileNotFound();
   countFor(deps, actor, userId, { deletes: 1 });
   if (deleted.zone)

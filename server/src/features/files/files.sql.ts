@@ -429,4 +429,8 @@ export const lockFile = (projectId: string, userId: string, space: SpaceFilter, 
 export const updateFile = (projectId: string, fileId: string, values: FileValues): Sql => sql`
   update files set folder = ${values.folder}, tags = ${values.tags}, classifier = ${values.classifier},
     metadata = ${JSON.stringify(values.metadata)}::jsonb, visibility = ${values.visibility}, updated_at = now()
-  where project_id = ${projectId} and id = ${fileId} returning ${columns}`;
+  where project_id = ${projectId} and id = ${fileId} returning ${columns}, view`;
+
+/** The stored JSON of the row. */
+export const findView = (projectId: string, fileId: string): Sql => sql`
+  select view from files where project_id = ${projectId} and id = ${fileId}`;

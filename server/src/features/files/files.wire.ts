@@ -207,6 +207,23 @@ export const DownloadHeaders = Type.Object({
   ),
 });
 
+export const IfMatchHeaders = Type.Object({
+  'If-Match': Type.Optional(
+    Type.String({
+      description:
+        'The ETag of the file as you read it. If the file has changed since then, nothing is done and the response is 412.',
+      examples: ['"pZGm1Av0IEBKARczz7exkN"'],
+    }),
+  ),
+});
+
+export const VersionHeaders = Type.Object({
+  ETag: Type.String({
+    description: 'The version of the file: it changes with every change of its metadata or content.',
+    examples: ['"pZGm1Av0IEBKARczz7exkN"'],
+  }),
+});
+
 export const deliveryHeaders = {
   ETag: Type.String({ examples: ['"3xk9-sg-1qfl6ezvgw"'] }),
   'Last-Modified': Type.String({ examples: ['Sat, 31 Jan 2026 12:00:00 GMT'] }),

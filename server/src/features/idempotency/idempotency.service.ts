@@ -6,10 +6,11 @@ import type { IdempotentCall } from '../../contract/idempotency.ts';
 import { sha256 } from '../../kernel/crypto/secret.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { JoinedTransaction } from '../../platform/db/joined-transaction.ts';
+import type { Transaction } from '../../platform/db/postgres.ts';
 import type { Unlock } from '../../platform/db/session-locks.ts';
 import { commitFile } from '../files/files.commit.ts';
 import { type Authority, authorityOf, covers } from './idempotency.authority.ts';
-import { findKept, insertKept, type KeptRow, type RequestName } from './idempotency.sql.ts';
+import { deleteAnswersOf, findKept, insertKept, type KeptRow, type RequestName } from './idempotency.sql.ts';
 
 export interface Answer {
   readonly status: number;
@@ -132,6 +133,11 @@ export class IdempotentRequest implements IdempotentCall {
 async function find({ db }: Deps, name: RequestName): Promise<KeptRow | null> {
   const [kept] = await db.query<KeptRow>(findKept(name));
   return kept ?? null;
+}
+
+/** Part of deleting a project. */
+export async function forgetAnswers(tx: Transaction, projectId: string): Promise<void> {
+  await tx.query(deleteAnswersOf(projectId));
 }
 
 const purposeOf = ({ ownerId, id }: RequestName): string => `idempotency ${ownerId} ${id.toString('hex')}`;

@@ -32,6 +32,10 @@ export const insertKept = ({ ownerId, id }: RequestName, row: KeptRow): Sql => s
     where idempotency_keys.created_at <= now() - make_interval(hours => ${keptHours}::int)
   returning status`;
 
+/** Part of deleting a project. */
+export const deleteAnswersOf = (projectId: string): Sql =>
+  sql`delete from idempotency_keys where owner_id = ${projectId}`;
+
 export const deleteExpiredAnswers = (rowsMax: number): Sql => sql`
   with gone as (delete from idempotency_keys where (owner_id, id) in (
     select owner_id, id from idempotency_keys where created_at <= now() - make_interval(hours => ${keptHours}::int)

@@ -8,6 +8,7 @@ import { hashQueueOfAccount } from '../../platform/passwords.ts';
 import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { dropFilesOfProject } from '../files/files.service.ts';
+import { forgetAnswers } from '../idempotency/idempotency.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
 import { lockProject, lockProjectWhole } from '../locks/locks.project.ts';
 import {
@@ -129,6 +130,7 @@ export async function removeProject(deps: Deps, projectId: string, audit: AuditS
     await lockProjectWhole(tx, projectId);
     const before = await readProject(tx, projectId);
     await dropFilesOfProject(deps, tx, projectId);
+    await forgetAnswers(tx, projectId);
     await tx.query(deleteProject(projectId));
     await recordAudit(
       tx,

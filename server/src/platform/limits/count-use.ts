@@ -3,11 +3,20 @@ import type { Clock } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import type { Limiter, Policy, Verdict } from './limiter.ts';
 
-export const toRateHeaders = ({ max }: Policy, { remaining, resetAtMs }: Verdict) => ({
+/** The usual three headers, and those of draft-ietf-httpapi-ratelimit-headers. */
+export const toRateHeaders = (
+  nowMs: number,
+  { max, windowMs }: Policy,
+  { remaining, resetAtMs }: Verdict,
+) => ({
   'x-ratelimit-limit': max,
   'x-ratelimit-remaining': remaining,
   'x-ratelimit-reset': Math.ceil(resetAtMs / 1000),
+  'ratelimit-policy': `"requests";q=${max};w=${Math.ceil(windowMs / 1000)}`,
+  ratelimit: `"requests";r=${remaining};t=${toSeconds(resetAtMs - nowMs)}`,
 });
+
+const toSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
 
 /** Throws 429 if this use exceeds the policy. */
 export async function countUse(
@@ -22,9 +31,9 @@ export async function countUse(
 }
 
 function limitExceeded(nowMs: number, policy: Policy, verdict: Verdict, what: string): PakhusError {
-  const retryAfterSeconds = Math.max(1, Math.ceil((verdict.resetAtMs - nowMs) / 1000));
+  const retryAfterSeconds = toSeconds(verdict.resetAtMs - nowMs);
   return new PakhusError('RATE_LIMIT_EXCEEDED', `${what}: try again in ${retryAfterSeconds} s`, {
-    headers: { ...toRateHeaders(policy, verdict), 'retry-after': retryAfterSeconds },
+    headers: { ...toRateHeaders(nowMs, policy, verdict), 'retry-after': retryAfterSeconds },
     details: { retry_after_seconds: retryAfterSeconds },
   });
 }
