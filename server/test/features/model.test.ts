@@ -5,7 +5,7 @@ import { createHash, randomInt, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Reply } from '../support/api.ts';
+import type { Api, CallOptions, Reply } from '../support/api.ts';
 import { repetitions } from '../support/bounds.ts';
 import { rowsOf } from '../support/database.ts';
 import { blankPng } from '../support/image-files.ts';
@@ -60,12 +60,33 @@ interface Draw {
 class World {
   readonly projects: Project[] = [];
   readonly real: Service;
+  #created = 0;
   constructor(real: Service) {
     this.real = real;
   }
-  get api() {
-    return this.real.current.api;
+  /** Some requests that create something are repeated: the model knows of the first one only. */
+  get api(): Api {
+    const { api } = this.real.current;
+    const call: Api['call'] = (method, path, options) => {
+      const isRepeated = method === 'POST' && creating.test(path) && this.#created++ % 5 === 0;
+      return isRepeated ? sendTwice(api, path, options) : api.call(method, path, options);
+    };
+    return { ...api, call, post: (path, as, body) => call('POST', path, { as, body }) };
   }
+}
+
+const creating =
+  /^\/(admin\/projects|project\/(users|plans|keys|integrations)|.*\/(spaces|tokens|files|images|rotate-key))$/;
+const notKept = [401, 403, 404, 429];
+
+async function sendTwice(api: Api, path: string, options: CallOptions = {}): Promise<Reply> {
+  const headers = { ...options.headers, 'idempotency-key': randomUUID() };
+  const first = await api.call('POST', path, { ...options, headers });
+  const again = await api.call('POST', path, { ...options, headers });
+  const isReplay = again.headers['idempotency-replayed'] === 'true' && again.text === first.text;
+  if (again.status !== first.status || !(isReplay || notKept.includes(first.status)))
+    throw new Error(`POST ${path} got ${first.status} ${first.text}, repeated ${again.status} ${again.text}`);
+  return first;
 }
 
 /** The service shared by all stories. A restart waits until no operation is in flight. */

@@ -81,7 +81,7 @@ class LockConnection {
   /** `onOver` is called when it is lost or old, so that it gets no new locks. */
   static async open(deps: LockDeps, onOver: () => void): Promise<LockConnection> {
     const { config, timing, watch, server, log } = deps;
-    const client = new pg.Client(config);
+    const client = new pg.Client({ ...config, pipeline: true } as pg.ClientConfig);
     client.on('error', (error) => log.warn({ err: error }, 'the database connection for locks was lost'));
     client.on('end', onOver);
     try {
