@@ -150,5 +150,10 @@ describe.skipIf(!browserPath)('uploads from a browser', () => {
         return failed.length > 0 && failed;
       });
       expect(failed).toEqual([{ status: 0, error: null }]);
+      const { files } = (await service.api.get('/project/users/ext/anna/files', key)).body;
+      expect(
+        files.filter(({ name }: { name: string }) => name === 'a.bin'),
+        'Uppy has sent it several times',
+      ).toHaveLength(1);
     }));
 });
