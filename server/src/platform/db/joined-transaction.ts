@@ -1,6 +1,8 @@
 // A transaction that several pieces of work share, and that its owner commits after the last of them. It opens when it is
 // first needed: nothing that takes long, such as receiving a file, should hold a connection.
 import { deferred } from '../../kernel/async/deferred.ts';
+import { outage } from '../../kernel/error.ts';
+import { isDeadlock } from './outage.ts';
 import type { Database, Transaction } from './postgres.ts';
 import { Sql } from './sql.ts';
 
@@ -8,6 +10,12 @@ const begun = new Sql('savepoint begun', [], '');
 const undoAll = new Sql('rollback to savepoint begun', [], '');
 
 class RolledBack extends Error {}
+
+/** Other transactions are run again after a deadlock; here the work would have to be. */
+function explainDeadlock(error: unknown): never {
+  if (!isDeadlock(error)) throw error;
+  throw outage('database', 'The change met another one on the same data: send it again', error, 1);
+}
 
 export class JoinedTransaction {
   /** The database whose statements and transactions all run in this one. Reads do too once it is open. */
@@ -33,7 +41,7 @@ export class JoinedTransaction {
     this.#opened ??= new Promise((resolve, reject) => {
       this.#finished = this.#outer.transaction(async (tx) => {
         await tx.query(begun);
-        resolve(tx);
+        resolve({ ...tx, query: (statement) => tx.query<never>(statement).catch(explainDeadlock) });
         await this.#end.promise;
       });
       this.#finished.catch(reject);

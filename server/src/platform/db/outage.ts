@@ -51,6 +51,9 @@ export function isLostConnection(error: unknown): boolean {
   return /connection|timeout|terminated|not queryable/i.test(error.message);
 }
 
+/** The database has undone one of several transactions that waited for each other. */
+export const isDeadlock = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '40P01';
+
 /** A statement gave up waiting for a lock. */
 export const isLockTimeout = (error: unknown): boolean =>
   ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';

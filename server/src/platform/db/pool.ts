@@ -7,7 +7,7 @@ import { retry } from '../../kernel/async/retry.ts';
 import type { Logger } from '../log.ts';
 import { confirmCommit } from './commit-outcome.ts';
 import type { ConnectionWatch, WatchedConnection } from './connection-watch.ts';
-import { explainOutage, isLostConnection, isUnanswered, unanswered } from './outage.ts';
+import { explainOutage, isDeadlock, isLostConnection, isUnanswered, unanswered } from './outage.ts';
 import { type CurrentServer, type DatabaseTiming, prepareSession, type Session } from './session.ts';
 import { Sql, sql } from './sql.ts';
 
@@ -191,8 +191,6 @@ function retryDeadlocks<Result>(work: () => Promise<Result>): Promise<Result> {
     return attempt === 1 ? work() : delay(backOffMsMax * Math.random()).then(work);
   });
 }
-
-const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '40P01';
 
 async function send<Row>({ client, watched }: Lease, { text, values, name }: Sql): Promise<Row[]> {
   watched.sent();
