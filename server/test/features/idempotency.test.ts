@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api, Reply } from '../support/api.ts';
-import { rowsOf } from '../support/database.ts';
+import { inTransaction, rowsOf, waitersIn } from '../support/database.ts';
 import { expectBalanced, reapAll } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const auditedChanges = `select count(*) from audit_logs`;
-const advisoryLocks = `select from pg_locks l join pg_database d on d.oid = l.database
+const advisoryLocks = `select pid from pg_locks l join pg_database d on d.oid = l.database
   where locktype = 'advisory' and datname = current_database()`;
 
 const newKey = () => unique('key');
@@ -174,6 +174,28 @@ describe('a creating POST with an Idempotency-Key', () => {
     expect(done.length).toBeGreaterThan(0);
     done.push(await send(0), await send(1));
     expect(new Set(done.map(({ text }) => text)).size).toBe(1);
+    expect(await countUsers(owner)).toBe(1);
+    await other.stop();
+  });
+
+  test('is done once even if the lock of the first request is lost while it runs', async () => {
+    const { key: owner } = await createTenant(api, admin);
+    const other = await service.another();
+    const key = newKey();
+    const body = { externalId: unique('once') };
+    const sent: Promise<Reply>[] = [];
+    await inTransaction(service.databaseUrl, async (query) => {
+      await query('lock table users in exclusive mode');
+      for (const on of [api, other.api]) {
+        sent.push(post('/project/users', owner, key, body, on));
+        await until('it waits', async () => (await waitersIn(service.databaseUrl)) === sent.length);
+        await rowsOf(service.databaseUrl, `select pg_terminate_backend(pid) from (${advisoryLocks}) locks`);
+      }
+    });
+    const [first, second] = (await Promise.all(sent)) as [Reply, Reply];
+    expect([first.status, second.status, second.text]).toEqual([201, 201, first.text]);
+    const replayed = [first, second].filter(({ headers }) => headers['idempotency-replayed'] === 'true');
+    expect(replayed).toHaveLength(1);
     expect(await countUsers(owner)).toBe(1);
     await other.stop();
   });

@@ -85,17 +85,22 @@ export class IdempotentRequest implements IdempotentCall {
     const transaction = new JoinedTransaction(this.#deps.db);
     const afterCommit: (() => void)[] = [];
     try {
-      const answer = await work(joinedDeps(this.#deps, transaction, afterCommit));
+      const answer = await work(joinedDeps(this.#deps, transaction, afterCommit)).catch(
+        async (error: unknown) => {
+          const refusal = this.#kept || !this.#content ? null : toRefusal(error);
+          if (refusal) {
+            await transaction.undo();
+            await this.#keep(transaction, refusal);
+          }
+          throw error;
+        },
+      );
       await this.#keep(transaction, answer);
       for (const step of afterCommit) step();
       return answer;
-    } catch (error) {
-      const refusal = error instanceof Replay ? null : toRefusal(error);
-      if (refusal && this.#content) {
-        await transaction.undo();
-        await this.#keep(transaction, refusal);
-      } else await transaction.rollBack();
-      throw error;
+    } finally {
+      // Does nothing after a commit.
+      await transaction.rollBack();
     }
   }
 
@@ -114,7 +119,6 @@ export class IdempotentRequest implements IdempotentCall {
     const [inserted] = await tx.query(insertKept(this.#name, row));
     if (inserted) return transaction.commit();
     // The lock was lost with its connection, and somebody else was faster.
-    await transaction.rollBack();
     this.#kept = await find(this.#deps, this.#name);
     if (!this.#kept) throw beingWorkedOn();
     this.#replay(this.#kept, content);
