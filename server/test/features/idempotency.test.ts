@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api, Reply } from '../support/api.ts';
-import { inTransaction, rowsOf, waitersIn } from '../support/database.ts';
+import { inTransaction, rowsOf } from '../support/database.ts';
 import { expectBalanced, reapAll } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
@@ -32,6 +32,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+const waitingInserts = `select from pg_stat_activity where datname = current_database()
+  and wait_event_type = 'Lock' and query ~ 'insert into users'`;
 const auditedChanges = `select count(*) from audit_logs`;
 const advisoryLocks = `select pid from pg_locks l join pg_database d on d.oid = l.database
   where locktype = 'advisory' and datname = current_database()`;
@@ -188,7 +190,10 @@ describe('a creating POST with an Idempotency-Key', () => {
       await query('lock table users in exclusive mode');
       for (const on of [api, other.api]) {
         sent.push(post('/project/users', owner, key, body, on));
-        await until('it waits', async () => (await waitersIn(service.databaseUrl)) === sent.length);
+        await until(
+          'it waits',
+          async () => (await rowsOf(service.databaseUrl, waitingInserts)).length === sent.length,
+        );
         await rowsOf(service.databaseUrl, `select pg_terminate_backend(pid) from (${advisoryLocks}) locks`);
       }
     });
