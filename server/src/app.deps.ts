@@ -78,7 +78,7 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
   const shares = { uploads, hashing };
   const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, shares, undo), metrics);
   const images = openImages(options, undo);
-  const queue = await openQueue(db, log, toQueueOptions(queuedJobs, settings), runsJobs(settings));
+  const queue = await openQueue(db, log, toQueueOptions(queuedJobs, settings));
   undo.push(() => queue.stop());
   const auditQueue = createAuditQueue(db, log);
   undo.push(() => auditQueue.flush());

@@ -13,12 +13,9 @@ test('queue: a running job that exceeds the timeout for lost jobs is not given t
   const log = createLogger('silent');
   const db = openDatabase({ connection: { connectionString: database.url }, log });
   const name = 'slow';
-  const queue = await openQueue(
-    db,
-    log,
-    [{ name, retriesMax: 5, retryDelaySeconds: 1, lostAfterSeconds: 2 }],
-    true,
-  );
+  const queue = await openQueue(db, log, [
+    { name, retriesMax: 5, retryDelaySeconds: 1, lostAfterSeconds: 2 },
+  ]);
   try {
     let begun = 0;
     let ended = 0;
@@ -43,12 +40,9 @@ test('queue: a job with unlimited retries is retried within two minutes, after a
   const log = createLogger('silent');
   const db = openDatabase({ connection: { connectionString: database.url }, log });
   const name = 'stubborn';
-  const queue = await openQueue(
-    db,
-    log,
-    [{ name, retriesMax: 'endless', retryDelaySeconds: 1, lostAfterSeconds: 60 }],
-    true,
-  );
+  const queue = await openQueue(db, log, [
+    { name, retriesMax: 'endless', retryDelaySeconds: 1, lostAfterSeconds: 60 },
+  ]);
   try {
     const id = randomUUID();
     await db.transaction((tx) => queue.send(tx, name, id, {}));

@@ -3,7 +3,14 @@ import type { Deps } from '../../contract/deps.ts';
 import type { Batch } from '../../platform/counters/counters.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Logger } from '../../platform/log.ts';
-import { applyBatch, deleteEmptyTotals, findInstallation, foldDeltas, lockFolding } from './stats.sql.ts';
+import {
+  applyBatch,
+  deleteEmptyTotals,
+  findInstallation,
+  foldDeltas,
+  hasDeltas,
+  lockFolding,
+} from './stats.sql.ts';
 
 export interface Folding {
   /** Writes the counts of this process so far. */
@@ -41,7 +48,10 @@ export function startFolding({ db, counters, log }: Pick<Deps, 'db' | 'counters'
   };
 }
 
+/** Looks first: most of the time there is nothing to fold, and a transaction takes four statements. */
 async function foldAllTotals(db: Database): Promise<void> {
+  const [waiting] = await db.read<{ any: boolean }>(hasDeltas);
+  if (!waiting?.any) return;
   while ((await foldTotals(db)) === deltasMax);
 }
 

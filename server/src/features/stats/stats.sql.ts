@@ -33,6 +33,8 @@ export const applyBatch = ({ id, rows }: Batch): Sql => sql`
     downloads = s.downloads + excluded.downloads, deletes = s.deletes + excluded.deletes,
     bytes_in = s.bytes_in + excluded.bytes_in`;
 
+export const hasDeltas: Sql = sql`select exists (select from stat_deltas) as any`;
+
 /** Held until the transaction ends; false while another instance folds. */
 export const lockFolding: Sql = sql`select pg_try_advisory_xact_lock(7075110) as mine`;
 

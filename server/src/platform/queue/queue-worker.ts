@@ -17,7 +17,7 @@ export interface WorkedQueue {
 
 export type HandleJob<Data> = (data: Data, signal: AbortSignal) => Promise<void>;
 
-const pollMs = 2_000;
+const retryMs = 2_000;
 /** The delay doubles this many times; after that, endless retries come once or twice a minute. */
 const doublingsMax = 5;
 
@@ -27,8 +27,6 @@ export class QueueWorker<Data> {
   readonly #log: Logger;
   readonly #queue: WorkedQueue;
   readonly #handle: HandleJob<Data>;
-  /** Whether an idle worker of this queue asks for jobs from time to time. One is enough; the others wait for a signal. */
-  #isPolled = false;
 
   constructor(boss: PgBoss, db: Database, log: Logger, queue: WorkedQueue, handle: HandleJob<Data>) {
     this.#boss = boss;
@@ -44,27 +42,17 @@ export class QueueWorker<Data> {
       const seen = wakeUp.count;
       try {
         const [job] = await this.#boss.fetch<Data>(name, { batchSize: 1, includeMetadata: true });
-        if (job) await this.#runJob(job, wakeUp, stopping);
-        else await this.#idle(wakeUp, seen);
+        if (job) await this.#runJob(job, stopping);
+        else await wakeUp.wait(seen);
       } catch (error) {
         this.#log.warn({ err: error, queue: name }, 'queue error, retrying');
-        await wakeUp.wait(wakeUp.count, pollMs);
+        await wakeUp.wait(wakeUp.count, retryMs);
       }
     }
   }
 
-  /** New jobs are signalled; polling finds those whose retry is due, and those of a signal that was lost. */
-  async #idle(wakeUp: WakeUp, seen: number): Promise<void> {
-    if (this.#isPolled) return wakeUp.wait(seen);
-    this.#isPolled = true;
-    await wakeUp.wait(seen, pollMs);
-    this.#isPolled = false;
-  }
-
-  async #runJob(job: PgBoss.JobWithMetadata<Data>, wakeUp: WakeUp, stopping: AbortSignal): Promise<void> {
+  async #runJob(job: PgBoss.JobWithMetadata<Data>, stopping: AbortSignal): Promise<void> {
     const { name } = this.#queue;
-    // More may be due, and while this worker is busy another one has to poll.
-    if (!this.#isPolled) wakeUp.signal();
     try {
       await this.#capBackOff(job);
       await this.#runRenewed(job, stopping);

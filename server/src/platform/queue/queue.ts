@@ -5,6 +5,7 @@ import { noLockTimeout } from '../db/pool.ts';
 import type { Database, Transaction } from '../db/postgres.ts';
 import { sql } from '../db/sql.ts';
 import type { Logger } from '../log.ts';
+import { QueueWatch } from './queue-watch.ts';
 import { type HandleJob, QueueWorker, type WorkedQueue } from './queue-worker.ts';
 import { WakeUp } from './wake-up.ts';
 
@@ -28,17 +29,12 @@ const retryLimitMax = 1_000_000;
 /** Ten years: a job does not expire because nobody has taken it yet. */
 const retentionMinutes = 5_256_000;
 
-export async function openQueue(
-  db: Database,
-  log: Logger,
-  queues: readonly QueueOptions[],
-  supervise: boolean,
-): Promise<Queue> {
+export async function openQueue(db: Database, log: Logger, queues: readonly QueueOptions[]): Promise<Queue> {
   const boss = new PgBoss({
     db: toExecutor(db),
     schedule: false,
-    supervise,
-    maintenanceIntervalSeconds: 5,
+    // QueueWatch does it.
+    supervise: false,
     archiveCompletedAfterSeconds: 60,
     deleteAfterSeconds: 86_400,
   });
@@ -61,6 +57,7 @@ class PgBossQueue implements Queue {
   readonly #queues: readonly QueueOptions[];
   readonly #stopping = new AbortController();
   readonly #wakeUp = new WakeUp();
+  readonly #watch: QueueWatch;
   readonly #workers: Promise<void>[] = [];
   #stopListening: (() => Promise<void>) | null = null;
 
@@ -69,6 +66,7 @@ class PgBossQueue implements Queue {
     this.#db = db;
     this.#log = log;
     this.#queues = queues;
+    this.#watch = new QueueWatch(boss, db, log, this.#wakeUp);
   }
 
   async send(tx: Transaction, name: string, id: string, data: object, priority = 0): Promise<void> {
@@ -80,6 +78,7 @@ class PgBossQueue implements Queue {
     const queue = this.#queues.find((one) => one.name === name);
     if (!queue) throw new Error(`There is no queue named ${name}`);
     this.#stopListening ??= await this.#db.listen(channel, this.#wakeUp.signal);
+    this.#watch.start();
     const worker = new QueueWorker(this.#boss, this.#db, this.#log, queue, handle);
     for (let n = 0; n < concurrency; n += 1)
       this.#workers.push(worker.run(this.#wakeUp, this.#stopping.signal));
@@ -88,6 +87,7 @@ class PgBossQueue implements Queue {
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('Pakhus is stopping'));
     this.#wakeUp.signal();
+    await this.#watch.stop();
     await this.#stopListening?.();
     await Promise.all(this.#workers);
     await this.#boss.stop({ graceful: false, close: false });

@@ -1,0 +1,61 @@
+// Looks for jobs that nobody is told of: retries that are due, jobs of a signal that was lost, and jobs whose worker has
+// died. One read for all queues, because an idle service should cost next to nothing.
+import type PgBoss from 'pg-boss';
+import type { Database } from '../db/postgres.ts';
+import { sql } from '../db/sql.ts';
+import type { Logger } from '../log.ts';
+import type { WakeUp } from './wake-up.ts';
+
+const lookMs = 2_000;
+/** How often pg-boss looks for lost jobs and archives finished ones: while there is work, and otherwise. */
+const upkeepMs = { busy: 5_000, idle: 15_000 };
+/** Also after a start: the process before may have died with jobs in its hands. */
+const busyMs = 60_000;
+
+const findDue = sql`
+  select exists (select from pgboss.job where state < 'active' and start_after <= now()) as due`;
+
+export class QueueWatch {
+  readonly #boss: PgBoss;
+  readonly #db: Database;
+  readonly #log: Logger;
+  readonly #wakeUp: WakeUp;
+  #timer: NodeJS.Timeout | null = null;
+  #looking: Promise<void> | null = null;
+  #busyUntil = performance.now() + busyMs;
+  #upkeepAt = 0;
+
+  constructor(boss: PgBoss, db: Database, log: Logger, wakeUp: WakeUp) {
+    this.#boss = boss;
+    this.#db = db;
+    this.#log = log;
+    this.#wakeUp = wakeUp;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => {
+      this.#looking ??= this.#look()
+        .catch((error: unknown) => this.#log.warn({ err: error }, 'queue error, retrying'))
+        .finally(() => {
+          this.#looking = null;
+        });
+    }, lookMs).unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const [found] = await this.#db.read<{ due: boolean }>(findDue);
+    const now = performance.now();
+    if (found?.due) {
+      this.#busyUntil = now + busyMs;
+      this.#wakeUp.signal();
+    }
+    if (now < this.#upkeepAt) return;
+    this.#upkeepAt = now + (now < this.#busyUntil ? upkeepMs.busy : upkeepMs.idle);
+    await this.#boss.maintain();
+  }
+}
