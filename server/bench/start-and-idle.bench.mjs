@@ -12,7 +12,8 @@ export const name = 'start-and-idle';
 export const servers = false;
 
 const starts = 5;
-const settleMs = 15_000 * pace;
+/** In the first minute the service looks more often for jobs that another process may have left. */
+const settleMs = 75_000 * pace;
 const idleMs = 30_000 * pace;
 
 export async function run({ folder, checkouts }) {

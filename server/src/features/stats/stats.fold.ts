@@ -50,7 +50,7 @@ export function startFolding({ db, counters, log }: Pick<Deps, 'db' | 'counters'
 
 /** Looks first: most of the time there is nothing to fold, and a transaction takes four statements. */
 async function foldAllTotals(db: Database): Promise<void> {
-  const [waiting] = await db.read<{ any: boolean }>(hasDeltas);
+  const [waiting] = await db.query<{ any: boolean }>(hasDeltas, 'background');
   if (!waiting?.any) return;
   while ((await foldTotals(db)) === deltasMax);
 }

@@ -48,7 +48,8 @@ export class QueueWatch {
   }
 
   async #look(): Promise<void> {
-    const [found] = await this.#db.read<{ due: boolean }>(findDue);
+    // Not `read`, which uses all its connections in turn and would keep them open.
+    const [found] = await this.#db.query<{ due: boolean }>(findDue, 'background');
     const now = performance.now();
     if (found?.due) {
       this.#busyUntil = now + busyMs;
