@@ -30,6 +30,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'stats.sql.ts deleteEmptyTotals: stat_totals': 'folding serves every project',
   'stats.sql.ts deleteOldDays: daily_stats, daily_stats': 'old days of every project go',
   'stats.sql.ts foldDeltas: stat_deltas, stat_deltas': 'folding serves every project',
+  'stats.sql.ts hasDeltas: stat_deltas': 'folding serves every project',
   'stats.sql.ts listInstallationTotals: stat_totals, stat_deltas':
     'the sum over every project, for the admin',
   'stats.sql.ts sumOfInstallation: daily_stats': 'the sum over every project, for the admin',
