@@ -1,3 +1,7 @@
-// Lists of ETags in conditional requests.
+// Conditional requests: lists of ETags.
 
 export const parseEtags = (list: string): string[] => list.split(',').map((tag) => tag.trim());
+
+/** Whether If-Match allows this version. It compares strongly, so a weak ETag in it never matches. */
+export const allowsVersion = (ifMatch: string, etag: string): boolean =>
+  ifMatch.trim() === '*' || parseEtags(ifMatch).includes(etag);

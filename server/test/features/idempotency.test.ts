@@ -154,11 +154,8 @@ describe('a creating POST with an Idempotency-Key', () => {
   });
 
   test.each(['', ' ', 'a b', 'é', 'k'.repeat(256)])('refuses the key %j', async (key) => {
-    const reply = await post('/project/users', tenant.key, key, { externalId: unique('user') }).catch(
-      () => null,
-    );
-    if (reply)
-      expect([reply.status, reply.body.error.details.issues[0].path]).toEqual([400, 'idempotency-key']);
+    const reply = await post('/project/users', tenant.key, key, { externalId: unique('user') });
+    expect([reply.status, reply.body.error.details.issues[0].path]).toEqual([400, 'idempotency-key']);
   });
 
   test('50 at once create one thing, and all get one answer or are asked to wait', async () => {

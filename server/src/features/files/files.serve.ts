@@ -7,7 +7,7 @@ import type { Deps } from '../../contract/deps.ts';
 import type { DeliveredRow } from '../../contract/file.ts';
 import { retry } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
-import { parseEtags } from '../../kernel/etag.ts';
+import { allowsVersion, parseEtags } from '../../kernel/etag.ts';
 import { parseRange } from '../../kernel/media/byte-range.ts';
 import type { ObjectInfo, ObjectMeta, Zone } from '../../platform/objects/object-store.ts';
 import { buildDeliveryMeta, isCompressed } from './files.objects.ts';
@@ -94,7 +94,7 @@ function setHeaders(call: Call, meta: ObjectMeta, info: ObjectInfo): void {
 /** Resuming a download of a file that has changed would join halves of two versions. */
 function refuseOtherVersion(call: Call, etag: string): void {
   const wanted = call.headers['if-match'];
-  if (wanted === undefined || wanted.trim() === '*' || parseEtags(wanted).includes(etag)) return;
+  if (wanted === undefined || allowsVersion(wanted, etag)) return;
   throw new PakhusError(
     'VALIDATION_ERROR',
     'The file has changed and does not match If-Match: start the download again',

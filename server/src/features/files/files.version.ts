@@ -1,7 +1,7 @@
 // The version of a file's row, as its ETag: a digest of everything that the row shows.
 import { hash } from 'node:crypto';
 import { PakhusError } from '../../kernel/error.ts';
-import { parseEtags } from '../../kernel/etag.ts';
+import { allowsVersion } from '../../kernel/etag.ts';
 
 const lastField = '"compression":';
 
@@ -11,9 +11,8 @@ export function versionOf(view: string): string {
   return `"${hash('sha256', row, 'base64url').slice(0, 22)}"`;
 }
 
-/** Only strong ETags can match: no version has a weak one. */
 export function refuseOtherVersion(ifMatch: string, version: string): void {
-  if (ifMatch.trim() === '*' || parseEtags(ifMatch).includes(version)) return;
+  if (allowsVersion(ifMatch, version)) return;
   throw new PakhusError(
     'PRECONDITION_FAILED',
     'The file has changed since you read it: read it again, and send its new ETag as If-Match',
