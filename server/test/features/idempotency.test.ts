@@ -202,6 +202,15 @@ describe('a creating POST with an Idempotency-Key', () => {
     await other.stop();
   });
 
+  test('leaves nothing behind when its project is deleted', async () => {
+    const owner = await createTenant(api, admin);
+    const kept = `select from idempotency_keys where owner_id = '${owner.id}'`;
+    await post('/project/users', owner.key, newKey(), { externalId: unique('user') });
+    expect(await rowsOf(service.databaseUrl, kept)).toHaveLength(1);
+    expect((await api.delete(`/admin/projects/${owner.id}`, admin)).status).toBe(204);
+    expect(await rowsOf(service.databaseUrl, kept)).toEqual([]);
+  });
+
   test('keeps secrets encrypted, and forgets the answer after a day', async () => {
     const key = newKey();
     const body = { name: 'secret' };
