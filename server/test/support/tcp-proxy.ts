@@ -15,6 +15,8 @@ export interface TcpProxy {
   /** Stops forwarding in both directions with all connections open, until `speak`. */
   fallSilent(): void;
   speak(): void;
+  /** Cuts a connection when clients have sent that many more bytes in total, once for each number. Returns how many are left. */
+  cutAfter(...bytes: readonly number[]): () => number;
   /** Delays every chunk by that long, each way. */
   delay(ms: number): void;
   /** Cuts a connection that sent this text when the server answers, that many times in total. Counts the cuts. */
@@ -50,6 +52,7 @@ export async function startTcpProxy(first: Upstream): Promise<TcpProxy> {
   let upstream = first;
   let silent = false;
   let delayMs = 0;
+  let cuts: number[] = [];
   const server = net.createServer((near) => {
     const far = net.connect(upstream);
     const pair = [near, far] as const;
@@ -59,6 +62,12 @@ export async function startTcpProxy(first: Upstream): Promise<TcpProxy> {
       let order = Promise.resolve();
       from.on('data', (piece: Buffer) => {
         if (from === near) {
+          const left = takeCut(piece);
+          if (left !== null) {
+            from.pause();
+            void order.then(() => to.end(piece.subarray(0, left), () => from.destroy()));
+            return;
+          }
           doomed ??= takeLoss(piece);
           for (const hold of holds)
             if (piece.includes(hold.text)) {
@@ -92,6 +101,13 @@ export async function startTcpProxy(first: Upstream): Promise<TcpProxy> {
     if (found) found.left -= 1;
     return found;
   };
+  /** How much of the piece still passes, or null for all of it. */
+  const takeCut = (piece: Buffer): number | null => {
+    const [next] = cuts;
+    if (next === undefined) return null;
+    cuts = next <= piece.length ? cuts.slice(1) : [next - piece.length, ...cuts.slice(1)];
+    return next <= piece.length ? next : null;
+  };
   const listen = async (at: number) => {
     server.listen(at, '127.0.0.1');
     await once(server, 'listening');
@@ -121,6 +137,10 @@ export async function startTcpProxy(first: Upstream): Promise<TcpProxy> {
     speak() {
       silent = false;
       for (const pair of pairs) for (const socket of pair) socket.resume();
+    },
+    cutAfter(...bytes) {
+      cuts = [...bytes];
+      return () => cuts.length;
     },
     delay(ms) {
       delayMs = ms;

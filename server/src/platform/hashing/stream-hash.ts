@@ -2,7 +2,7 @@
 // thread, for programs that serve no requests.
 import { createHash } from 'node:crypto';
 
-export type HashAlgorithm = 'sha256' | 'md5';
+export type HashAlgorithm = 'sha256' | 'sha1' | 'md5';
 
 /** The hash of one body. */
 export interface StreamHash {

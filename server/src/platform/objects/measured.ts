@@ -1,6 +1,7 @@
 // Measures the operations of an object store. A read is measured until its stream starts, not until it ends.
 import { type Histogram, latencyBounds, type Metrics, type Observations } from '../metrics.ts';
 import type { ObjectStore } from './object-store.ts';
+import type { StagedObjects } from './staged-objects.ts';
 
 export function measuredStore(store: ObjectStore, metrics: Metrics): ObjectStore {
   const histogram = metrics.histogram(
@@ -12,6 +13,7 @@ export function measuredStore(store: ObjectStore, metrics: Metrics): ObjectStore
   return {
     kind: store.kind,
     separatesPublic: store.separatesPublic,
+    staged: measureStaged(store.staged, timed),
     put: (...args) => timed('put', store.put(...args)),
     get: (...args) => timed('get', store.get(...args)),
     head: (...args) => timed('head', store.head(...args)),
@@ -26,7 +28,22 @@ export function measuredStore(store: ObjectStore, metrics: Metrics): ObjectStore
   };
 }
 
-type Operation = 'put' | 'get' | 'head' | 'delete' | 'delete_many' | 'copy';
+function measureStaged(staged: StagedObjects, timed: Timer): StagedObjects {
+  const putPart = staged.putPart?.bind(staged);
+  return {
+    append: (...args) => timed('append', staged.append(...args)),
+    beginDirect: (...args) => staged.beginDirect(...args),
+    partBytesFor: (...args) => staged.partBytesFor(...args),
+    partUrl: (...args) => staged.partUrl(...args),
+    ...(putPart ? { putPart } : {}),
+    complete: (...args) => timed('complete', staged.complete(...args)),
+    discard: (...args) => staged.discard(...args),
+  };
+}
+
+type Operation = 'put' | 'get' | 'head' | 'delete' | 'delete_many' | 'copy' | 'append' | 'complete';
+
+type Timer = ReturnType<typeof timer>;
 
 const timer = (histogram: Histogram) => {
   const series = new Map<string, Observations>();

@@ -3,16 +3,10 @@
 // STORAGE_UNAVAILABLE; the caller's own abort is rethrown unchanged.
 import type { Readable } from 'node:stream';
 import type { StreamHash } from '../hashing/stream-hash.ts';
-import type { PushedBody } from './pushed-body.ts';
+import type { Body, ObjectMeta, Zone } from './object.ts';
+import type { StagedObjects } from './staged-objects.ts';
 
-export type Zone = 'private' | 'public';
-
-export interface ObjectMeta {
-  /** The Content-Type that readers are given. */
-  readonly contentType: string;
-  /** The full Content-Disposition header that readers are given. */
-  readonly contentDisposition: string;
-}
+export type { Body, ObjectMeta, Zone } from './object.ts';
 
 export interface ObjectInfo extends ObjectMeta {
   readonly bytes: number;
@@ -33,9 +27,6 @@ export interface ObjectRange {
   readonly etag?: string;
 }
 
-/** `PushedBody` is cheapest for bytes that arrive, a Buffer for bytes that are in memory anyway. */
-export type Body = Readable | PushedBody | Buffer;
-
 export interface PutOptions {
   readonly signal?: AbortSignal | undefined;
   /** The maximum length of a stream: saves memory. */
@@ -48,6 +39,8 @@ export interface ObjectStore {
   readonly kind: 'disk' | 's3';
   /** True if public objects are stored apart from private ones, so that a change of visibility moves them. */
   readonly separatesPublic: boolean;
+  /** Objects that arrive in several requests. */
+  readonly staged: StagedObjects;
   /**
    * Stores all of `body` durably under `key`, or nothing that a reader could see. Memory is bounded for any size.
    * Resolves when the object is safe against power loss (disk) or acknowledged (S3). An error of the body is rethrown

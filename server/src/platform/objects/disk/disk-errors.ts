@@ -20,6 +20,10 @@ export const diskOutage = (operation: string, error: unknown): PakhusError =>
 
 export const noSuchObject = (): PakhusError => new PakhusError('NOT_FOUND', 'There is no such object');
 
+/** Bytes of an unfinished object that were durable once. Nothing can bring them back. */
+export const lostBytes = (): PakhusError =>
+  new PakhusError('NOT_FOUND', 'The bytes that were stored so far are lost: start again');
+
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

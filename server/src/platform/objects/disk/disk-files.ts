@@ -12,6 +12,8 @@ export const openFd = promisify(fs.open);
 export const fdatasyncFd = promisify(fs.fdatasync);
 export const fsyncFd = promisify(fs.fsync);
 export const renamePath = promisify(fs.rename);
+export const ftruncateFd = promisify(fs.ftruncate);
+export const readFd = promisify(fs.read);
 const writeFd = promisify(fs.write);
 
 const { O_DIRECTORY, O_RDONLY } = fs.constants;
@@ -54,11 +56,13 @@ export function readFaultsAsOutages(bytes: number) {
   return { open: fs.open, close: fs.close, read };
 }
 
-export async function writeAll(fd: number, body: Buffer): Promise<void> {
+/** Without a position: behind what was written last. */
+export async function writeAll(fd: number, body: Buffer, position: number | null = null): Promise<void> {
   // O_DSYNC does nothing without a write: an empty file needs an explicit sync.
   if (body.length === 0) await fdatasyncFd(fd);
   for (let at = 0; at < body.length; ) {
-    at += (await writeFd(fd, body, at, body.length - at, null)).bytesWritten;
+    const to = position === null ? null : position + at;
+    at += (await writeFd(fd, body, at, body.length - at, to)).bytesWritten;
   }
 }
 

@@ -1,5 +1,5 @@
 // Where objects lie on disk: private/<2 hex digits>/<key with + for />, public/<key> exactly as an operator's web
-// server maps it, and tmp/ for unfinished files. All three must be on one file system.
+// server maps it, and tmp/ for unfinished files and parts. All three must be on one file system.
 import { hash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
@@ -43,6 +43,21 @@ export class DiskLayout {
   newTempPath(key: string): string {
     this.#serial += 1;
     return `${this.tmp}/${key.replaceAll('/', '+')}${tempMark}${this.#run}-${this.#serial.toString(36)}`;
+  }
+
+  tempPath(name: string): string {
+    return `${this.tmp}/${name}`;
+  }
+
+  /** Whether this process made the temporary file: no other one writes to it. */
+  isOwnTemp(name: string): boolean {
+    return name.split(tempMark)[1]?.startsWith(`${this.#run}-`) ?? false;
+  }
+
+  /** Where the parts of an unfinished object lie. A folder, so that the sweep has one entry for all of them. */
+  partsFolder(key: string): string {
+    assertKey(key);
+    return `${this.tmp}/${key.replaceAll('/', '+')}${tempMark}parts`;
   }
 
   keyOfTemp(name: string): string {

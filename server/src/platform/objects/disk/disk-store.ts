@@ -1,7 +1,7 @@
 // Objects as plain files below one folder. Types and dispositions are not kept here: the file's row has them and the
 // signed URL carries them.
 import fs from 'node:fs';
-import { readdir, stat, unlink } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { outage } from '../../../kernel/error.ts';
@@ -17,10 +17,14 @@ import type {
   PutOptions,
   Zone,
 } from '../object-store.ts';
-import { absentAs, guardDisk, ignore, isAbsent } from './disk-errors.ts';
+import type { StagedObjects } from '../staged-objects.ts';
+import { absentAs, guardDisk, isAbsent } from './disk-errors.ts';
 import { openForRead, readFaultsAsOutages, toObjectInfo, walk } from './disk-files.ts';
 import { DiskLayout } from './disk-layout.ts';
+import { DiskPlaces } from './disk-places.ts';
+import { DiskSlabs } from './disk-slabs.ts';
 import { createDiskSpace } from './disk-space.ts';
+import { createDiskStaging } from './disk-staging.ts';
 import { createDownloadSigner, type DownloadSigner } from './disk-url.ts';
 import { DiskWriter } from './disk-writer.ts';
 
@@ -44,6 +48,7 @@ export const createDiskStore = (options: DiskStoreOptions): ObjectStore => new D
 class DiskStore implements ObjectStore {
   readonly kind = 'disk';
   readonly separatesPublic = true;
+  readonly staged: StagedObjects;
   readonly #options: DiskStoreOptions;
   readonly #layout: DiskLayout;
   readonly #writer: DiskWriter;
@@ -53,9 +58,15 @@ class DiskStore implements ObjectStore {
   constructor(options: DiskStoreOptions) {
     this.#options = options;
     this.#layout = new DiskLayout(options.root);
-    const space = createDiskSpace(this.#layout.root, options.freeBytesMin ?? null);
-    this.#writer = new DiskWriter(this.#layout, space);
+    const resources = {
+      layout: this.#layout,
+      places: new DiskPlaces(this.#layout),
+      slabs: new DiskSlabs(),
+      space: createDiskSpace(this.#layout.root, options.freeBytesMin ?? null),
+    };
+    this.#writer = new DiskWriter(resources);
     this.#signer = createDownloadSigner(options.signingSecret);
+    this.staged = createDiskStaging(resources, options);
   }
 
   async put(zone: Zone, key: string, body: Body, _meta: ObjectMeta, options: PutOptions = {}): Promise<void> {
@@ -155,7 +166,7 @@ class DiskStore implements ObjectStore {
         const changed = await stat(file).catch(absentAs(null));
         if (!changed || changed.ctimeMs >= olderThan.getTime()) continue;
         if (await isUnderWay(this.#layout.keyOfTemp(name))) continue;
-        await unlink(file).catch(ignore('ENOENT'));
+        await rm(file, { recursive: true, force: true });
         swept += 1;
       }
       return swept;

@@ -53,7 +53,8 @@ export function createDownloadSigner(secret: Buffer | string): DownloadSigner {
 /** Well-formed text, which can be encoded again. */
 const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 
-function parseQuery(query: string): Record<string, string> | null {
+/** Null if a name is repeated. */
+export function parseQuery(query: string): Record<string, string> | null {
   const fields: Record<string, string> = Object.create(null);
   for (const [name, value] of new URLSearchParams(query)) {
     if (name in fields) return null;

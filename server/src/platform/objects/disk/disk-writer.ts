@@ -1,54 +1,40 @@
 // Writes objects durably: into a temporary file, which is renamed to its place once it is complete.
 import fs from 'node:fs';
-import { access, copyFile, link, mkdir, stat, unlink } from 'node:fs/promises';
+import { copyFile, link, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { allEnded } from '../../../kernel/async/settled.ts';
 import type { StreamHash } from '../../hashing/stream-hash.ts';
 import { type BodyReader, notingFaults } from '../body-reader.ts';
 import type { PutOptions, Zone } from '../object-store.ts';
-import { codeOf, guardDisk, isAbsent, noSuchObject } from './disk-errors.ts';
-import {
-  closeQuietly,
-  createFolderSync,
-  fdatasyncFd,
-  fsyncFd,
-  openFd,
-  renamePath,
-  syncFolder,
-  writeAll,
-} from './disk-files.ts';
+import { guardDisk, isAbsent, noSuchObject } from './disk-errors.ts';
+import { closeQuietly, fdatasyncFd, fsyncFd, openFd, writeAll } from './disk-files.ts';
 import type { DiskLayout } from './disk-layout.ts';
-import { DiskSlabs, writeThroughSlabs } from './disk-slabs.ts';
+import { createPieceWriter } from './disk-pieces.ts';
+import { createFlags, type DiskPlaces } from './disk-places.ts';
+import { type DiskSlabs, writeThroughSlabs } from './disk-slabs.ts';
 import type { DiskSpace } from './disk-space.ts';
 
-const { O_CREAT, O_DSYNC, O_EXCL, O_RDONLY, O_WRONLY } = fs.constants;
-const createFlags = O_WRONLY | O_CREAT | O_EXCL;
-/** How much of a stream is reserved at a time. Small, since every upload may hold that much without using it. */
-const reservedBytes = 1 << 20;
-const syncedFoldersMax = 100_000;
+const { O_DSYNC, O_RDONLY } = fs.constants;
+
+/** What all writes to one folder share. */
+export interface DiskResources {
+  readonly layout: DiskLayout;
+  readonly places: DiskPlaces;
+  readonly slabs: DiskSlabs;
+  readonly space: DiskSpace;
+}
 
 export class DiskWriter {
   readonly #layout: DiskLayout;
+  readonly #places: DiskPlaces;
+  readonly #slabs: DiskSlabs;
   readonly #space: DiskSpace;
-  readonly #sync = createFolderSync();
-  readonly #slabs = new DiskSlabs();
-  /**
-   * Folders whose own entry is known to be on disk. Folders made by another process, or by this one before a crash, are
-   * missing here, so their parents are synced once more.
-   */
-  readonly #synced = new Set<string>();
 
-  constructor(layout: DiskLayout, space: DiskSpace) {
+  constructor({ layout, places, slabs, space }: DiskResources) {
     this.#layout = layout;
+    this.#places = places;
+    this.#slabs = slabs;
     this.#space = space;
-  }
-
-  /** Creates the folders of the store. Their entries are on disk afterwards. */
-  async #ready(): Promise<void> {
-    await this.#layout.ready();
-    if (this.#synced.size > 0) return;
-    const { zones, shards } = this.#layout;
-    for (const folder of [...shards, zones.private, zones.public]) this.#synced.add(folder);
   }
 
   // O_DSYNC makes the write itself durable: one call fewer than write and fdatasync.
@@ -57,7 +43,7 @@ export class DiskWriter {
       await this.#space.reserve(body.length);
       await writeAll(fd, body);
     };
-    return this.#write(zone, key, createFlags | O_DSYNC, fill, signal);
+    return this.#places.create(this.#layout.pathFor(zone, key), key, createFlags | O_DSYNC, fill, signal);
   }
 
   async putStream(
@@ -92,30 +78,21 @@ export class DiskWriter {
       hasBodyFailed = true;
     });
     const fill = async (fd: number) => {
-      let reserved = 0;
-      let written = Promise.resolve();
-      const append = async (before: Promise<void>, piece: Buffer) => {
-        await before;
-        if (reserved <= 0) await this.#space.reserve(reservedBytes);
-        reserved = (reserved > 0 ? reserved : reservedBytes) - piece.length;
-        await writeAll(fd, piece);
-      };
-      await writeThroughSlabs(this.#slabs, noting, slab, first, (piece) => {
-        written = append(written, piece);
-        return allEnded(hash ? [written, hash.update(piece)] : [written]);
-      });
+      const write = createPieceWriter(fd, this.#space, 0, hash);
+      await writeThroughSlabs(this.#slabs, noting, slab, first, write);
       await fdatasyncFd(fd);
     };
-    const write = () => this.#write(zone, key, createFlags, fill, signal);
+    const write = async () =>
+      this.#places.create(this.#layout.pathFor(zone, key), key, createFlags, fill, signal);
     return guardDisk('put', write, () => hasBodyFailed);
   }
 
   async copy(from: Zone, to: Zone, key: string): Promise<void> {
-    await this.#ready();
+    await this.#places.ready();
     const temp = this.#layout.newTempPath(key);
     try {
       await this.#linkOrCopy(this.#layout.pathFor(from, key), temp);
-      await this.#moveIntoPlace(temp, this.#layout.pathFor(to, key));
+      await this.#places.move(temp, this.#layout.pathFor(to, key));
     } finally {
       // rename() of two links to the same file does nothing, so the temporary name may still exist.
       await unlink(temp).catch(() => undefined);
@@ -130,62 +107,7 @@ export class DiskWriter {
       if (!isAbsent(error)) throw error;
       return this.#layout.assertRootExists();
     }
-    await this.#sync(path.dirname(target));
-  }
-
-  /** Runs `fill` on a new temporary file and moves it into place. On any failure no temporary file stays. */
-  async #write(
-    zone: Zone,
-    key: string,
-    flags: number,
-    fill: (fd: number) => Promise<void>,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    const target = this.#layout.pathFor(zone, key);
-    await this.#ready();
-    const temp = this.#layout.newTempPath(key);
-    let fd = await openFd(temp, flags, 0o644);
-    try {
-      await fill(fd);
-      const written = fd;
-      fd = -1;
-      fs.closeSync(written);
-      signal?.throwIfAborted();
-      await this.#moveIntoPlace(temp, target);
-    } catch (error) {
-      if (fd >= 0) closeQuietly(fd);
-      await unlink(temp).catch(() => undefined);
-      throw error;
-    }
-  }
-
-  /** Durable when it resolves: the folder is synced, and its parents if it is new. */
-  async #moveIntoPlace(temp: string, target: string): Promise<void> {
-    const folder = path.dirname(target);
-    try {
-      await renamePath(temp, target);
-    } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error;
-      await access(this.#layout.root);
-      await mkdir(folder, { recursive: true });
-      for (const at of this.#upToRoot(folder)) this.#synced.delete(at);
-      await renamePath(temp, target);
-    }
-    await this.#sync(folder);
-    if (!this.#synced.has(folder)) await this.#syncParents(folder);
-  }
-
-  async #syncParents(folder: string): Promise<void> {
-    for (const at of this.#upToRoot(folder)) {
-      if (this.#synced.has(at)) break;
-      await syncFolder(path.dirname(at));
-    }
-    if (this.#synced.size >= syncedFoldersMax) this.#synced.clear();
-    for (const at of this.#upToRoot(folder)) this.#synced.add(at);
-  }
-
-  *#upToRoot(folder: string): Generator<string> {
-    for (let at = folder; at !== this.#layout.root; at = path.dirname(at)) yield at;
+    await this.#places.sync(path.dirname(target));
   }
 
   async #linkOrCopy(source: string, temp: string): Promise<void> {

@@ -74,6 +74,8 @@ export interface S3Client {
     query: string,
     expiresInSeconds: number,
   ): string;
+  /** For a body of exactly `bytes`. The query is encoded already. */
+  presignPut(bucket: string, key: string, query: string, bytes: number, expiresInSeconds: number): string;
   close(): Promise<void>;
 }
 
@@ -140,6 +142,14 @@ class UndiciS3Client implements S3Client {
     const { origin, host, base } = this.#publicEndpoints.find(bucket);
     const path = `${base}/${encodePath(key)}`;
     const signed = this.#signer.presign({ host, path, query, expiresInSeconds, nowMs: this.#nowMs() });
+    return `${origin}${path}?${signed}`;
+  }
+
+  presignPut(bucket: string, key: string, query: string, bytes: number, expiresInSeconds: number): string {
+    const { origin, host, base } = this.#publicEndpoints.find(bucket);
+    const path = `${base}/${encodePath(key)}`;
+    const nowMs = this.#nowMs();
+    const signed = this.#signer.presignPut({ host, path, query, bytes, expiresInSeconds, nowMs });
     return `${origin}${path}?${signed}`;
   }
 

@@ -10,4 +10,10 @@ export const uploadBytesMax = partsMax * partBytesMax;
 export const partBytesFor = (bytes: number): number =>
   bytes <= partsMax * partBytesMin ? partBytesMin : partBytesMax;
 
+/**
+ * Of all parts of an object that arrives in several requests. Some stores insist on equal parts. Clients that send parts
+ * themselves count on this size for as long as their upload lives.
+ */
+export const stagedPartBytes = 8 << 20;
+
 export const presignSecondsMax = 7 * 86_400;

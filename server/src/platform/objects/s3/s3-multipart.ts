@@ -1,55 +1,29 @@
-// Multipart uploads to S3. One part is in flight at a time, and only that one is in memory.
+// Multipart uploads to S3: begins, finds and ends them.
 import { randomUUID } from 'node:crypto';
-import { lengthOf } from '../../../kernel/bytes.ts';
-import { encodePath } from '../../../kernel/crypto/sigv4.ts';
-import { outage } from '../../../kernel/error.ts';
 import type { ObjectInfo, ObjectMeta } from '../object-store.ts';
 import type { S3Client } from './s3-client.ts';
-import { headerOf, isAbsent, S3Fault } from './s3-fault.ts';
-import { bytesIn, etagIn, headersOf } from './s3-headers.ts';
-import { partsMax } from './s3-limits.ts';
+import { isAbsent } from './s3-fault.ts';
+import { headersOf } from './s3-headers.ts';
 import {
-  isBegun,
-  isCompleted,
-  isDeleted,
-  isObject,
-  isPartCopied,
-  isStored,
-  isUploadList,
-} from './s3-replies.ts';
-import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
+  type Address,
+  type MultipartLimits,
+  markHeader,
+  OpenUpload,
+  type Part,
+  type Upload,
+} from './s3-open-upload.ts';
+import { isBegun, isDeleted, isUploadList } from './s3-replies.ts';
+import { blocksOf, decodeListedKey, textOf } from './s3-xml.ts';
 
-export interface MultipartLimits {
-  readonly thinkTimeoutMs: number;
-  readonly abortTimeoutMs: number;
+export interface CopyLimits extends MultipartLimits {
   readonly copyPartBytes: number;
 }
 
-export interface Address {
-  readonly bucket: string;
-  readonly key: string;
-}
-
-interface Part {
-  readonly number: number;
-  readonly etag: string;
-}
-
-export interface Upload {
-  readonly bucket: string;
-  readonly key: string;
-  readonly id: string;
-  /** Stored with the object, to tell it from another object under the same key. */
-  readonly mark: string;
-}
-
-const markHeader = 'x-amz-meta-pakhus-upload';
-
 export class Multipart {
   readonly #client: S3Client;
-  readonly #limits: MultipartLimits;
+  readonly #limits: CopyLimits;
 
-  constructor(client: S3Client, limits: MultipartLimits) {
+  constructor(client: S3Client, limits: CopyLimits) {
     this.#client = client;
     this.#limits = limits;
   }
@@ -66,17 +40,24 @@ export class Multipart {
       signal,
       isAnswer: isBegun,
     });
-    const upload: Upload = { ...at, id: textOf(reply.text, 'UploadId') ?? '', mark };
+    return this.resume({ ...at, id: textOf(reply.text, 'UploadId') ?? '', mark }, signal);
+  }
+
+  /** An upload that was begun earlier, perhaps by another process. */
+  resume(upload: Upload, signal?: AbortSignal): OpenUpload {
     return new OpenUpload(this.#client, this.#limits, upload, signal);
   }
 
   async copyParts(source: Address, target: Address, info: ObjectInfo): Promise<void> {
     const { copyPartBytes } = this.#limits;
     const upload = await this.begin(target, info);
+    const parts: Part[] = [];
     try {
-      for (let from = 0; from < info.bytes; from += copyPartBytes)
-        await upload.copyPart(source, from, Math.min(copyPartBytes, info.bytes - from));
-      await upload.complete();
+      for (let from = 0; from < info.bytes; from += copyPartBytes) {
+        const bytes = Math.min(copyPartBytes, info.bytes - from);
+        parts.push(await upload.copyPart(parts.length + 1, source, from, bytes));
+      }
+      await upload.complete(parts, info.bytes);
     } catch (error) {
       await upload.abandon();
       throw error;
@@ -114,120 +95,4 @@ export class Multipart {
       throw error;
     }
   }
-}
-
-/** An upload that is being filled. The caller of `begin` must complete or abandon it. */
-export class OpenUpload {
-  readonly #client: S3Client;
-  readonly #limits: MultipartLimits;
-  readonly #upload: Upload;
-  readonly #signal: AbortSignal | undefined;
-  readonly #parts: Part[] = [];
-  #bytes = 0;
-
-  constructor(client: S3Client, limits: MultipartLimits, upload: Upload, signal?: AbortSignal) {
-    this.#client = client;
-    this.#limits = limits;
-    this.#upload = upload;
-    this.#signal = signal;
-  }
-
-  async putPart(body: readonly Buffer[], digest: Buffer): Promise<void> {
-    const { bucket, key } = this.#upload;
-    const { headers } = await this.#client.send({
-      method: 'PUT',
-      bucket,
-      key,
-      query: this.#nextPartQuery(),
-      headers: { 'content-md5': digest.toString('base64') },
-      body,
-      signal: this.#signal,
-      isAnswer: isStored,
-    });
-    this.#addPart(etagIn(headers), lengthOf(body));
-  }
-
-  async copyPart(source: Address, from: number, bytes: number): Promise<void> {
-    const { bucket, key } = this.#upload;
-    const range = `bytes=${from}-${from + bytes - 1}`;
-    const { text } = await this.#client.send({
-      method: 'PUT',
-      bucket,
-      key,
-      query: this.#nextPartQuery(),
-      headers: { 'x-amz-copy-source': copySource(source), 'x-amz-copy-source-range': range },
-      isAnswer: isPartCopied,
-      thinkTimeoutMs: this.#limits.thinkTimeoutMs,
-    });
-    this.#addPart(textOf(text, 'ETag'), bytes);
-  }
-
-  /** Resolves when the object is there, with all its bytes. */
-  async complete(): Promise<void> {
-    const { bucket, key, mark } = this.#upload;
-    const isAcknowledged = await this.#sendCompletion();
-    const call = { method: 'HEAD', bucket, key, signal: this.#signal, isAnswer: isObject } as const;
-    const { headers } = await this.#client.send(call);
-    const isOurs = headerOf(headers, markHeader) === mark;
-    // Another put may have overwritten the object after the acknowledgement: both have succeeded.
-    if (!isOurs && isAcknowledged) return;
-    if (!isOurs || bytesIn(headers) !== this.#bytes)
-      throw outage('storage', 'The object store completed an upload that is not there whole');
-  }
-
-  /** Best effort, with its own timeout: the caller's signal may be the reason for abandoning. The sweep does the rest. */
-  async abandon(): Promise<void> {
-    const { bucket, key, id } = this.#upload;
-    const signal = AbortSignal.timeout(this.#limits.abortTimeoutMs);
-    await this.#client
-      .send({ method: 'DELETE', bucket, key, query: [['uploadId', id]], signal, isAnswer: isDeleted })
-      .catch(() => undefined);
-  }
-
-  /** False if the store no longer knows the upload: the reply may have been lost, so only the object itself can tell. */
-  async #sendCompletion(): Promise<boolean> {
-    const { bucket, key, id } = this.#upload;
-    try {
-      await this.#client.send({
-        method: 'POST',
-        bucket,
-        key,
-        query: [['uploadId', id]],
-        headers: { 'content-type': 'application/xml' },
-        body: [Buffer.from(buildCompletion(this.#parts))],
-        isAnswer: isCompleted,
-        thinkTimeoutMs: this.#limits.thinkTimeoutMs,
-        signal: this.#signal,
-      });
-      return true;
-    } catch (error) {
-      if (error instanceof S3Fault && error.code === 'NoSuchUpload') return false;
-      throw error;
-    }
-  }
-
-  #nextPartQuery(): [string, string][] {
-    const number = this.#parts.length + 1;
-    if (number > partsMax) throw new Error(`An object takes at most ${partsMax} parts`);
-    return [
-      ['partNumber', String(number)],
-      ['uploadId', this.#upload.id],
-    ];
-  }
-
-  #addPart(etag: string | undefined, bytes: number): void {
-    this.#parts.push({ number: this.#parts.length + 1, etag: etag ?? '' });
-    this.#bytes += bytes;
-  }
-}
-
-function buildCompletion(parts: readonly Part[]): string {
-  const list = parts.map(
-    ({ number, etag }) => `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
-  );
-  return `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`;
-}
-
-export function copySource({ bucket, key }: Address): string {
-  return encodePath(`/${bucket}/${key}`);
 }

@@ -11,6 +11,7 @@ import {
   isObjectList,
   isObjectPart,
   isPartCopied,
+  isPartList,
   isStored,
   isUploadList,
 } from './s3-replies.ts';
@@ -83,6 +84,11 @@ const cases: { check: (reply: S3Reply) => boolean; yes: S3Reply[]; no: S3Reply[]
     check: isUploadList,
     yes: [reply('<ListMultipartUploadsResult></ListMultipartUploadsResult>')],
     no: [nothing],
+  },
+  {
+    check: isPartList,
+    yes: [reply(`${head}<ListPartsResult ${xmlns}><Key>k</Key></ListPartsResult>`)],
+    no: [nothing, reply('<ListPartsResult><Key>k</Key>')],
   },
 ];
 

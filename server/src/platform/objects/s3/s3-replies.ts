@@ -42,4 +42,6 @@ export const isObjectList = (reply: S3Reply): boolean => isDocument(reply.text, 
 
 export const isUploadList = (reply: S3Reply): boolean => isDocument(reply.text, 'ListMultipartUploadsResult');
 
+export const isPartList = (reply: S3Reply): boolean => isDocument(reply.text, 'ListPartsResult');
+
 const hasText = (reply: S3Reply, tag: string): boolean => (textOf(reply.text, tag) ?? '') !== '';

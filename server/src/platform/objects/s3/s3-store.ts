@@ -1,10 +1,10 @@
 // Objects in an S3-compatible store. No reader can see an object before all of it is there.
 import { Readable } from 'node:stream';
-import { outage, PakhusError } from '../../../kernel/error.ts';
+import { outage } from '../../../kernel/error.ts';
 import { unknownMediaType } from '../../../kernel/media/media-type.ts';
 import { encodeRfc3986 } from '../../../kernel/text/percent.ts';
 import { type Hashing, inlineHashing } from '../../hashing/stream-hash.ts';
-import { createBodyReader, notingFaults } from '../body-reader.ts';
+import type { BodyReader } from '../body-reader.ts';
 import { assertKey, assertRange } from '../object-key.ts';
 import type {
   Body,
@@ -16,13 +16,17 @@ import type {
   PutOptions,
   Zone,
 } from '../object-store.ts';
+import type { StagedObjects } from '../staged-objects.ts';
 import { createPartMemory } from './part-memory.ts';
 import { S3Body } from './s3-body.ts';
 import { createS3Client, type S3Call, type S3Client, type S3ClientOptions } from './s3-client.ts';
-import { headerOf, isAbsent, isStoreFault, S3Fault, type S3Reply } from './s3-fault.ts';
+import { headerOf, isAbsent, S3Fault, type S3Reply } from './s3-fault.ts';
+import { guardBody, guardStore, noSuchObject } from './s3-guard.ts';
 import { headersOf, isActive, toObjectInfo } from './s3-headers.ts';
-import { presignSecondsMax } from './s3-limits.ts';
-import { type Address, copySource, Multipart } from './s3-multipart.ts';
+import { presignSecondsMax, stagedPartBytes } from './s3-limits.ts';
+import { Multipart } from './s3-multipart.ts';
+import { type Address, copySource } from './s3-open-upload.ts';
+import { md5 } from './s3-part.ts';
 import {
   isBucket,
   isCopied,
@@ -32,7 +36,8 @@ import {
   isObjectList,
   isObjectPart,
 } from './s3-replies.ts';
-import { md5, S3Uploader } from './s3-upload.ts';
+import { S3Staging } from './s3-staging.ts';
+import { S3Uploader } from './s3-upload.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
 
 export interface S3StoreOptions extends S3ClientOptions {
@@ -41,6 +46,8 @@ export interface S3StoreOptions extends S3ClientOptions {
   readonly publicBucket?: string | undefined;
   /** Of all parts but the last, as some stores insist; otherwise it follows from the length of the body. */
   readonly partBytes?: number;
+  /** The same for objects that arrive in several requests. */
+  readonly stagedPartBytes?: number;
   /** Hashes the parts; on this thread unless given. */
   readonly hashing?: Hashing;
   /** Bounds what all streamed uploads together hold in memory. */
@@ -63,6 +70,7 @@ const deletesMax = 1_000;
 const plainBytes = `response-content-type=${encodeRfc3986(unknownMediaType)}`;
 
 const defaults = {
+  stagedPartBytes,
   hashing: inlineHashing,
   memoryBytesMax: 192 << 20,
   memoryWaitMaxMs: 45_000,
@@ -72,10 +80,16 @@ const defaults = {
   checkTimeoutMs: 3_000,
 };
 
-export const createS3Store = (options: S3StoreOptions): ObjectStore => new S3Store(options);
+/** An object store that also takes objects in several requests. */
+export interface StagingStore extends ObjectStore {
+  readonly staged: StagedObjects;
+}
 
-class S3Store implements ObjectStore {
+export const createS3Store = (options: S3StoreOptions): StagingStore => new S3Store(options);
+
+class S3Store implements StagingStore {
   readonly kind = 's3';
+  readonly staged: StagedObjects;
   readonly separatesPublic: boolean;
   readonly #options: S3StoreOptions & typeof defaults;
   readonly #client: S3Client;
@@ -92,8 +106,18 @@ class S3Store implements ObjectStore {
     this.#multipart = new Multipart(this.#client, this.#options);
     const { memoryBytesMax: bytesMax, memoryWaitMaxMs: waitMaxMs, hashing } = this.#options;
     const memory = createPartMemory({ slabBytes, bytesMax, waitMaxMs, onShortage });
-    this.#uploader = new S3Uploader(this.#client, this.#multipart, memory, hashing, options.partBytes);
+    const tools = { memory, hashing };
+    this.#uploader = new S3Uploader(this.#client, this.#multipart, tools, options.partBytes);
     this.#buckets = { private: bucket, public: publicBucket };
+    this.staged = new S3Staging({
+      client: this.#client,
+      multipart: this.#multipart,
+      uploader: this.#uploader,
+      tools,
+      partBytes: this.#options.stagedPartBytes,
+      thinkTimeoutMs: this.#options.thinkTimeoutMs,
+      locate: (zone, key) => this.#locate(zone, key),
+    });
     this.separatesPublic = publicBucket !== bucket;
     this.#variables = new Map([
       [bucket, 'S3_BUCKET'],
@@ -107,19 +131,9 @@ class S3Store implements ObjectStore {
       const at = this.#locate(zone, key);
       return guardStore('put', () => this.#uploader.putBuffer(at, body, meta, signal), signal);
     }
-    let bodyFault: { readonly error: unknown } | undefined;
-    const reader = notingFaults(createBodyReader(body, signal), (error) => {
-      bodyFault = { error };
-    });
-    try {
-      const at = this.#locate(zone, key);
-      const put = () => this.#uploader.putStream(at, reader, meta, options);
-      return await guardStore('put', put, signal);
-    } catch (error) {
-      throw bodyFault ? bodyFault.error : error;
-    } finally {
-      reader.close();
-    }
+    const put = (reader: BodyReader) =>
+      this.#uploader.putStream(this.#locate(zone, key), reader, meta, options);
+    return guardBody('put', body, put, signal);
   }
 
   get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<Readable> {
@@ -297,17 +311,6 @@ class S3Store implements ObjectStore {
 /** `<project id>/<file id>`. */
 const ourKey = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Store and network errors become an outage; the caller's abort and our own bugs pass unchanged. */
-async function guardStore<T>(operation: string, run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (!isStoreFault(error)) throw error;
-    throw outage('storage', `The object store failed at ${operation}`, error);
-  }
-}
-
 function describeFault(error: unknown): string {
   if (!(error instanceof S3Fault)) return 'cannot be asked for: the object store is not reachable';
   if (error.status === 404) return 'does not exist';
@@ -315,5 +318,3 @@ function describeFault(error: unknown): string {
   const region = headerOf(error.headers, 'x-amz-bucket-region');
   return region ? `is in the region ${region}` : `cannot be used: ${error.message}`;
 }
-
-const noSuchObject = (): PakhusError => new PakhusError('NOT_FOUND', 'There is no such object');
