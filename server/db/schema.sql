@@ -137,7 +137,7 @@ create table files (
   metadata jsonb storage external not null default '{}'::jsonb,
   visibility text not null default 'private'::text,
   zone text not null default 'private'::text,
-  sha256 bytea not null,
+  sha256 bytea,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   view text storage external
@@ -156,6 +156,7 @@ CREATE INDEX files_of_mime_type ON public.files USING btree (user_id, mime_type,
 CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at, id) WHERE (space_id IS NOT NULL);
 CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at, id) WHERE (space_id IS NOT NULL);
 CREATE INDEX files_public ON public.files USING btree (user_id, created_at, id) WHERE (visibility = 'public'::text);
+CREATE INDEX files_to_hash ON public.files USING btree (project_id, id) WHERE (sha256 IS NULL);
 CREATE INDEX files_to_hide ON public.files USING btree (id) WHERE ((visibility = 'private'::text) AND (zone = 'public'::text));
 CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> zone);
 CREATE TRIGGER files_added AFTER INSERT ON public.files REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files_added();
@@ -340,7 +341,8 @@ create table spaces (
   session_jti uuid,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  password_scopes text[]
+  password_scopes text[],
+  reserved_bytes byte_count not null default 0
 );
 alter table spaces add constraint spaces_external_id_unique UNIQUE (project_id, external_id);
 alter table spaces add constraint spaces_file_count_check CHECK ((file_count >= 0));
@@ -385,6 +387,68 @@ alter table two_factors add constraint two_factors_account_id_fkey FOREIGN KEY (
 alter table two_factors add constraint two_factors_pkey PRIMARY KEY (account_id);
 CREATE INDEX two_factors_of_key ON public.two_factors USING btree (key_id);
 
+create table upload_parts (
+  project_id uuid not null,
+  upload_id uuid not null,
+  number integer not null,
+  etag text not null
+);
+alter table upload_parts add constraint upload_parts_pkey PRIMARY KEY (project_id, upload_id, number);
+alter table upload_parts add constraint upload_parts_project_id_upload_id_fkey FOREIGN KEY (project_id, upload_id) REFERENCES uploads(project_id, id) ON DELETE CASCADE;
+
+create table uploads (
+  id uuid not null,
+  project_id uuid not null,
+  user_id uuid not null,
+  space_id uuid,
+  mode text not null,
+  status text not null default 'uploading'::text,
+  token_hash bytea,
+  integration_id uuid,
+  key_id uuid,
+  jti uuid,
+  actor_type text not null,
+  actor_id uuid,
+  actor_key_id text,
+  name text not null,
+  mime_type text collate "C" not null,
+  folder text collate "C" not null,
+  tags text[] not null,
+  classifier text,
+  metadata jsonb not null,
+  visibility text not null,
+  sha256 bytea,
+  size bigint,
+  received bigint not null default 0,
+  reserved bigint not null,
+  epoch integer not null default 0,
+  receiving boolean not null default false,
+  object_id uuid,
+  zone text not null,
+  state jsonb,
+  tail_id uuid,
+  file_id uuid,
+  error jsonb,
+  expires_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table uploads add constraint uploads_mode_check CHECK ((mode = ANY (ARRAY['resumable'::text, 'direct'::text])));
+alter table uploads add constraint uploads_pkey PRIMARY KEY (project_id, id);
+alter table uploads add constraint uploads_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table uploads add constraint uploads_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES users(project_id, id) ON DELETE CASCADE;
+alter table uploads add constraint uploads_received_check CHECK ((received >= 0));
+alter table uploads add constraint uploads_reserved_check CHECK ((reserved >= 0));
+alter table uploads add constraint uploads_size_check CHECK ((size >= 0));
+alter table uploads add constraint uploads_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'completed'::text, 'failed'::text, 'expired'::text, 'cancelled'::text])));
+alter table uploads add constraint uploads_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text])));
+alter table uploads add constraint uploads_zone_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
+CREATE INDEX uploads_ended ON public.uploads USING btree (updated_at) WHERE (status <> 'uploading'::text);
+CREATE INDEX uploads_expiry ON public.uploads USING btree (expires_at) WHERE (status = 'uploading'::text);
+CREATE INDEX uploads_newest ON public.uploads USING btree (project_id, user_id, created_at, id);
+CREATE UNIQUE INDEX uploads_of_token ON public.uploads USING btree (token_hash);
+CREATE INDEX uploads_unfinished ON public.uploads USING btree (project_id, user_id, space_id) WHERE (status = 'uploading'::text);
+
 create table used_totp_steps (
   account_id uuid not null,
   step bigint not null
@@ -403,7 +467,8 @@ create table users (
   file_count bigint not null default 0,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  usage_bucket integer not null default usage_bucket(used_bytes)
+  usage_bucket integer not null default usage_bucket(used_bytes),
+  reserved_bytes byte_count not null default 0
 );
 alter table users add constraint users_external_id_unique UNIQUE (project_id, external_id);
 alter table users add constraint users_file_count_check CHECK ((file_count >= 0));
@@ -439,9 +504,67 @@ create type new_file as (
 
 create domain audit_actor as text CHECK ((VALUE = ANY (ARRAY['admin'::text, 'project'::text, 'integration'::text]))) NOT VALID;
 
+create domain byte_count as bigint CHECK ((VALUE >= 0)) NOT VALID;
+
 create domain object_state as text CHECK ((VALUE = ANY (ARRAY['reserved'::text, 'writing'::text, 'stored'::text, 'moving'::text, 'rewriting'::text, 'deleting'::text]))) NOT VALID;
 
 create domain object_zone as text CHECK ((VALUE = ANY (ARRAY['private'::text, 'public'::text]))) NOT VALID;
+
+CREATE OR REPLACE FUNCTION public.advance_upload(project uuid, upload_id uuid, at_epoch integer, bytes bigint, whole_size bigint, new_state jsonb, etags text[], last_part integer, tail uuid, state_tail uuid, is_last boolean, seconds double precision, OUT outcome text, OUT expires_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  upload uploads;
+  more bigint;
+  owner record;
+  space record;
+begin
+  select u.* into upload from uploads u where u.project_id = project and u.id = upload_id;
+  more := coalesce(upload.size, whole_size, bytes) - upload.reserved;
+  if more > 0 then
+    -- The user before the upload: see the order of locks in the baseline.
+    perform from users u where u.project_id = project and u.id = upload.user_id for no key update;
+    select u.used_bytes + u.reserved_bytes + more as wanted, p.storage_limit into owner
+      from users u left join plans p on p.id = coalesce(u.plan_id,
+        (select d.id from plans d where d.project_id = u.project_id and d.is_default))
+      where u.project_id = project and u.id = upload.user_id;
+    select s.used_bytes + s.reserved_bytes + more as wanted, s.limit_bytes into space
+      from spaces s where s.project_id = project and s.id = upload.space_id for no key update;
+  end if;
+  select u.* into upload from uploads u
+    where u.project_id = project and u.id = upload_id and u.epoch = at_epoch and u.status = 'uploading' for no key update;
+  if not found then
+    perform drop_upload_objects(project, tail);
+    outcome := 'taken';
+    return;
+  end if;
+  if more > 0 then
+    if owner.wanted > owner.storage_limit then outcome := 'user limit'; end if;
+    if space.wanted > space.limit_bytes then outcome := 'space limit'; end if;
+    if outcome is not null then
+      if is_last then perform drop_upload_objects(project, tail); end if;
+      return;
+    end if;
+    perform reserve_bytes(project, upload.user_id, upload.space_id, more);
+  end if;
+  insert into upload_parts (project_id, upload_id, number, etag)
+    select project, upload.id, last_part - cardinality(etags) + part.number, part.etag
+    from unnest(etags) with ordinality part(etag, number)
+    on conflict on constraint upload_parts_pkey do update set etag = excluded.etag;
+  if upload.tail_id is distinct from state_tail then perform drop_upload_objects(project, upload.tail_id); end if;
+  if is_last and tail is distinct from state_tail then perform drop_upload_objects(project, tail); end if;
+  expires_at := now() + make_interval(secs => seconds);
+  update uploads u set received = bytes, size = coalesce(u.size, whole_size), reserved = u.reserved + greatest(more, 0),
+      state = new_state, tail_id = state_tail, receiving = not is_last,
+      expires_at = advance_upload.expires_at, updated_at = now()
+    where u.project_id = project and u.id = upload.id;
+  -- Rarely: the hold outlives the upload by an hour.
+  update objects o set held_until = advance_upload.expires_at + interval '2 hours'
+    where o.project_id = project and o.id = o.file_id and o.file_id in (upload.object_id, tail, state_tail)
+      and o.state = 'writing' and o.held_until < advance_upload.expires_at + interval '1 hour';
+  outcome := 'moved';
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.announce_audit_bound()
  RETURNS text
@@ -512,6 +635,159 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.claim_upload(token bytea, by_project uuid, by_id uuid, at bigint, adding bigint, object uuid, tail uuid, holder uuid, seconds double precision, OUT outcome text, OUT upload uploads, OUT took_over boolean, OUT room bigint, OUT allowed_mimes text[], OUT max_file_size bigint, OUT cors_origins text[], OUT dev_mode boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  held_until timestamptz := now() + make_interval(secs => seconds);
+begin
+  if token is not null then
+    select u.* into upload from uploads u where u.token_hash = token for no key update;
+  else
+    select u.* into upload from uploads u where u.project_id = by_project and u.id = by_id for no key update;
+  end if;
+  if not found then outcome := 'absent'; return; end if;
+  select i.cors_origins, i.dev_mode into cors_origins, dev_mode from integrations i
+    where i.project_id = upload.project_id and i.id = upload.integration_id;
+  if upload.status not in ('uploading', 'completed') or not upload_is_alive(upload) then outcome := 'absent'; return; end if;
+  if upload.status <> 'uploading' then outcome := 'ended'; return; end if;
+  if at <> upload.received then outcome := 'offset'; return; end if;
+  if at + adding > upload.size then outcome := 'too long'; return; end if;
+
+  select p.allowed_mimes, p.max_file_size,
+      least(p.storage_limit - u.used_bytes - u.reserved_bytes, s.limit_bytes - s.used_bytes - s.reserved_bytes)
+    into allowed_mimes, max_file_size, room
+    from users u left join plans p on p.id = coalesce(u.plan_id,
+      (select d.id from plans d where d.project_id = u.project_id and d.is_default))
+    left join spaces s on s.project_id = u.project_id and s.id = upload.space_id
+    where u.project_id = upload.project_id and u.id = upload.user_id;
+  took_over := upload.receiving;
+  if took_over then perform pg_notify('pakhus_uploads', upload.id || ' ' || upload.epoch + 1); end if;
+  if at is not null and upload.received = 0 and upload.mode = 'resumable' then
+    perform drop_upload_objects(upload.project_id, upload.object_id, upload.tail_id);
+    insert into objects (project_id, file_id, id, zone, state, holder, held_until)
+      values (upload.project_id, object, object, upload.zone, 'writing', holder, held_until);
+    upload.object_id := object;
+    upload.state := null;
+    upload.tail_id := null;
+  end if;
+  if at is not null and tail is not null then
+    insert into objects (project_id, file_id, id, zone, state, holder, held_until)
+      values (upload.project_id, tail, tail, 'private', 'writing', holder, held_until);
+  end if;
+  upload.epoch := upload.epoch + 1;
+  upload.receiving := at is not null;
+  update uploads u set epoch = upload.epoch, receiving = upload.receiving, object_id = upload.object_id,
+      state = upload.state, tail_id = upload.tail_id
+    where u.project_id = upload.project_id and u.id = upload.id;
+  outcome := 'claimed';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.complete_upload(project uuid, upload_id uuid, at_epoch integer, digest bytea, ip_address text, user_agent text, OUT outcome text, OUT stored_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  upload uploads;
+  file new_file;
+begin
+  perform lock_upload_owner(project, upload_id);
+  select u.* into upload from uploads u
+    where u.project_id = project and u.id = upload_id and u.epoch = at_epoch and u.status = 'uploading' for update;
+  if not found then outcome := 'taken'; return; end if;
+
+  file.id := upload.object_id;
+  file.project_id := project;
+  file.user_id := upload.user_id;
+  file.space_id := upload.space_id;
+  file.name := upload.name;
+  file.size := upload.size;
+  file.mime_type := upload.mime_type;
+  file.storage_key := project || '/' || upload.object_id;
+  file.folder := upload.folder;
+  file.tags := upload.tags;
+  file.classifier := upload.classifier;
+  file.metadata := upload.metadata;
+  file.visibility := upload.visibility;
+  file.zone := upload.zone;
+  file.sha256 := digest;
+  file.created_at := now();
+  file.updated_at := now();
+  -- Given back first, so that store_file finds exactly this room.
+  perform reserve_bytes(project, upload.user_id, upload.space_id, -upload.reserved);
+  select stored.outcome, stored.stored_at into outcome, stored_at
+    from store_file(file, 'file.upload', upload.actor_type, upload.actor_id, upload.actor_key_id, ip_address, user_agent) stored;
+  if outcome <> 'stored' then
+    perform reserve_bytes(project, upload.user_id, upload.space_id, upload.reserved);
+    return;
+  end if;
+  perform drop_upload_objects(project, upload.tail_id);
+  delete from upload_parts p where p.project_id = project and p.upload_id = upload.id;
+  update uploads u set status = 'completed', file_id = file.id, reserved = 0, receiving = false, state = null,
+      tail_id = null, updated_at = now()
+    where u.project_id = project and u.id = upload.id;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.create_upload(upload uploads, per_user bigint, per_project bigint, ip_address text, user_agent text, OUT outcome text, OUT created_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  owner record;
+  space record;
+  unfinished bigint;
+begin
+  perform from projects p where p.id = upload.project_id for key share;
+  -- In a separate statement, as in store_file.
+  perform from users u where u.project_id = upload.project_id and u.id = upload.user_id for no key update;
+  select u.active, u.used_bytes + u.reserved_bytes + upload.reserved as wanted, u.file_count, p.storage_limit, p.max_files
+    into owner
+    from users u left join plans p on p.id = coalesce(u.plan_id,
+      (select d.id from plans d where d.project_id = u.project_id and d.is_default))
+    where u.project_id = upload.project_id and u.id = upload.user_id;
+  if not found then outcome := 'no user'; return; end if;
+  if not owner.active then outcome := 'inactive user'; return; end if;
+  if upload.space_id is not null then
+    select s.active, s.used_bytes + s.reserved_bytes + upload.reserved as wanted, s.limit_bytes into space
+      from spaces s where s.project_id = upload.project_id and s.user_id = upload.user_id and s.id = upload.space_id
+      for no key update;
+    if not found then outcome := 'no space'; return; end if;
+    if not space.active then outcome := 'inactive space'; return; end if;
+    if space.wanted > space.limit_bytes then outcome := 'space limit'; end if;
+  end if;
+  if owner.wanted > owner.storage_limit then outcome := 'user limit'; end if;
+  if outcome is not null then return; end if;
+
+  select count(*) into unfinished from uploads u
+    where u.project_id = upload.project_id and u.user_id = upload.user_id and u.status = 'uploading';
+  if unfinished >= per_user then outcome := 'too many of user'; return; end if;
+  if owner.file_count + unfinished >= files_allowed(owner.max_files) then outcome := 'file count'; return; end if;
+  -- The last lock, so that nobody waits behind a user that is locked for long.
+  perform pg_advisory_xact_lock(hashtextextended('uploads of ' || upload.project_id, 0));
+  select count(*) into unfinished from uploads u where u.project_id = upload.project_id and u.status = 'uploading';
+  if unfinished >= per_project then outcome := 'too many of project'; return; end if;
+
+  created_at := now();
+  insert into uploads (id, project_id, user_id, space_id, mode, token_hash, integration_id, key_id, jti, actor_type,
+      actor_id, actor_key_id, name, mime_type, folder, tags, classifier, metadata, visibility, sha256, size, reserved,
+      object_id, zone, expires_at)
+    values (upload.id, upload.project_id, upload.user_id, upload.space_id, upload.mode, upload.token_hash,
+      upload.integration_id, upload.key_id, upload.jti, upload.actor_type, upload.actor_id, upload.actor_key_id,
+      upload.name, upload.mime_type, upload.folder, upload.tags, upload.classifier, upload.metadata, upload.visibility,
+      upload.sha256, upload.size, upload.reserved, upload.object_id, upload.zone, upload.expires_at);
+  -- Only a direct upload has its object from the beginning: clients send its parts at any time.
+  insert into objects (project_id, file_id, id, zone, state, held_until)
+    select upload.project_id, upload.object_id, upload.object_id, upload.zone, 'writing', upload.expires_at + interval '2 hours'
+    where upload.object_id is not null;
+  perform reserve_bytes(upload.project_id, upload.user_id, upload.space_id, upload.reserved);
+  perform record_audit(upload.project_id, upload.actor_type, upload.actor_id, upload.actor_key_id, ip_address, user_agent,
+    'upload.create', 'upload', upload.id::text, upload.user_id,
+    jsonb_build_object('new', jsonb_build_object('name', upload.name, 'size', upload.size, 'mimeType', upload.mime_type,
+      'mode', upload.mode, 'folder', upload.folder, 'visibility', upload.visibility, 'space_id', upload.space_id)));
+  outcome := 'created';
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.delete_file(project_id uuid, user_id uuid, space_id uuid, file_id uuid, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
  RETURNS TABLE(zone text)
  LANGUAGE plpgsql
@@ -564,6 +840,42 @@ begin
   execute format('drop table %I', oldest.name);
   perform attach_audit_partition('audit_logs_past', '-infinity', oldest.upper);
   return oldest.name;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.drop_upload_objects(project uuid, VARIADIC ids uuid[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update objects o set state = 'deleting', holder = null, held_until = now(), late_until = now() + interval '1 minute'
+  where o.project_id = project and o.file_id = any(ids) and o.id = o.file_id and o.state = 'writing'
+$function$;
+
+CREATE OR REPLACE FUNCTION public.end_upload(project uuid, upload_id uuid, at_epoch integer, new_status text, why jsonb, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
+ RETURNS SETOF uploads
+ LANGUAGE plpgsql
+AS $function$
+declare
+  upload uploads;
+begin
+  perform lock_upload_owner(project, upload_id);
+  select u.* into upload from uploads u
+    where u.project_id = project and u.id = upload_id and u.status = 'uploading' and u.epoch = coalesce(at_epoch, u.epoch)
+    for update;
+  if not found then return; end if;
+  perform reserve_bytes(project, upload.user_id, upload.space_id, -upload.reserved);
+  perform drop_upload_objects(project, upload.object_id, upload.tail_id);
+  delete from upload_parts p where p.project_id = project and p.upload_id = upload.id;
+  if upload.receiving and at_epoch is null then perform pg_notify('pakhus_uploads', upload.id || ' ' || upload.epoch + 1); end if;
+  update uploads u set status = new_status, error = why, reserved = 0, epoch = u.epoch + 1, receiving = false, state = null,
+      tail_id = null, updated_at = now()
+    where u.project_id = project and u.id = upload.id;
+  if action is not null then
+    perform record_audit(project, coalesce(actor_type, upload.actor_type), coalesce(actor_id, upload.actor_id),
+      coalesce(actor_key_id, upload.actor_key_id), ip_address, user_agent, action, 'upload', upload.id::text, upload.user_id,
+      jsonb_build_object('old', jsonb_build_object('name', upload.name, 'size', upload.size, 'offset', upload.received)));
+  end if;
+  -- As it was: the caller removes what it left in the store.
+  return next upload;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.extend_audit_logs()
@@ -646,6 +958,19 @@ begin
     insert into file_tags select distinct new.project_id, new.user_id, tag, new.created_at, new.id from unnest(new.tags) tag;
   end if;
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.lock_upload_owner(project uuid, upload_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  upload record;
+begin
+  perform from projects p where p.id = project for key share;
+  select u.user_id, u.space_id into upload from uploads u where u.project_id = project and u.id = upload_id;
+  perform from users u where u.project_id = project and u.id = upload.user_id for no key update;
+  perform from spaces s where s.project_id = project and s.id = upload.space_id for no key update;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.note_file_changed()
@@ -744,6 +1069,18 @@ begin
   raise exception 'audit rows are immutable' using errcode = 'restrict_violation';
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.reserve_bytes(project uuid, owner uuid, space uuid, bytes bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if bytes = 0 then return; end if;
+  update users u set reserved_bytes = u.reserved_bytes + bytes where u.project_id = project and u.id = owner;
+  if space is not null then
+    update spaces s set reserved_bytes = s.reserved_bytes + bytes where s.project_id = project and s.id = space;
+  end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.store_file(file new_file, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, OUT outcome text, OUT stored_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
@@ -752,6 +1089,7 @@ declare
   owner record;
   space_active boolean;
   space_wanted bigint;
+  space_reserved bigint;
   space_limit bigint;
 begin
   -- Before the user, because the file's row refers to the project, and deleting a project locks it before its users.
@@ -759,21 +1097,23 @@ begin
   -- In a separate statement: one that joins and locks re-reads only the locked row after a wait, and would pair the new
   -- user with the old plan.
   perform from users u where u.project_id = file.project_id and u.id = file.user_id for no key update;
-  select u.active, u.used_bytes + file.size as wanted, u.file_count, p.storage_limit, p.max_files into owner
+  select u.active, u.used_bytes + file.size as wanted, u.reserved_bytes, u.file_count, p.storage_limit, p.max_files
+    into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))
     where u.project_id = file.project_id and u.id = file.user_id;
   if not found then outcome := 'no user'; return; end if;
   if not owner.active then outcome := 'inactive user'; return; end if;
   if file.space_id is not null then
-    select s.active, s.used_bytes + file.size, s.limit_bytes into space_active, space_wanted, space_limit
+    select s.active, s.used_bytes + file.size, s.reserved_bytes, s.limit_bytes
+      into space_active, space_wanted, space_reserved, space_limit
       from spaces s where s.project_id = file.project_id and s.user_id = file.user_id and s.id = file.space_id
       for no key update;
     if not found then outcome := 'no space'; return; end if;
     if not space_active then outcome := 'inactive space'; return; end if;
   end if;
-  if owner.wanted > owner.storage_limit then outcome := 'user limit'; return; end if;
-  if space_wanted > space_limit then outcome := 'space limit'; return; end if;
+  if owner.wanted + owner.reserved_bytes > owner.storage_limit then outcome := 'user limit'; return; end if;
+  if space_wanted + space_reserved > space_limit then outcome := 'space limit'; return; end if;
   if owner.file_count >= files_allowed(owner.max_files) then outcome := 'file count'; return; end if;
   update objects o set state = 'stored', holder = null, held_until = null
     where o.project_id = file.project_id and o.file_id = file.id and o.id = file.id and o.zone = file.zone
@@ -820,10 +1160,10 @@ begin
   free_projects as materialized (
     select p.id from projects p where p.id = any(array(select a.project_id from asked a)) for key share skip locked),
   free_users as materialized (
-    select u.id, u.project_id, u.active, u.plan_id, u.used_bytes, u.file_count from users u
+    select u.id, u.project_id, u.active, u.plan_id, u.used_bytes + u.reserved_bytes as taken_bytes, u.file_count from users u
     where u.id = any(array(select a.user_id from asked a)) for no key update skip locked),
   free_spaces as materialized (
-    select s.id, s.user_id, s.active, s.limit_bytes, s.used_bytes from spaces s
+    select s.id, s.user_id, s.active, s.limit_bytes, s.used_bytes + s.reserved_bytes as taken_bytes from spaces s
     where s.id = any(array(select a.space_id from asked a)) for no key update skip locked),
   users_with_room as materialized (
     select u.id, u.project_id
@@ -831,13 +1171,13 @@ begin
     join free_users u on u.id = wanted.user_id
     left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-    where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)
+    where u.active and (p.storage_limit is null or u.taken_bytes + wanted.bytes <= p.storage_limit)
       and u.file_count + wanted.files <= files_allowed(p.max_files)),
   spaces_with_room as materialized (
     select s.id, s.user_id
     from (select a.space_id, sum(a.size) as bytes from asked a where a.space_id is not null group by 1) wanted
     join free_spaces s on s.id = wanted.space_id
-    where s.active and (s.limit_bytes is null or s.used_bytes + wanted.bytes <= s.limit_bytes)),
+    where s.active and (s.limit_bytes is null or s.taken_bytes + wanted.bytes <= s.limit_bytes)),
   kept as (
     update objects o set state = 'stored', holder = null, held_until = null
     from asked a
@@ -901,6 +1241,23 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.upload_is_alive(upload uploads)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select exists (
+    select from projects p join users u on u.project_id = p.id
+    where p.id = upload.project_id and p.active and u.id = upload.user_id and u.active
+      and (upload.space_id is null or exists (select from spaces s
+        where s.project_id = p.id and s.user_id = u.id and s.id = upload.space_id and s.active))
+      and (upload.integration_id is null or exists (select from integrations i
+        where i.project_id = p.id and i.id = upload.integration_id and i.active))
+      and (upload.key_id is null or exists (select from api_keys k
+        where k.project_id = p.id and k.id = upload.key_id and k.active))
+      and not exists (select from revoked_tokens r where r.jti = upload.jti and r.subject_id in (u.id, upload.space_id)))
+$function$;
+
 CREATE OR REPLACE FUNCTION public.usage_bucket(bytes bigint)
  RETURNS integer
  LANGUAGE sql
@@ -919,7 +1276,7 @@ begin
     || '","space_id":' || coalesce('"' || new.space_id || '"', 'null')
     || ',"name":' || to_json(new.name) || ',"size":' || new.size
     || ',"mimeType":' || to_json(new.mime_type) || ',"storageKey":' || to_json(new.storage_key)
-    || ',"sha256":"' || encode(new.sha256, 'hex') || '","folder":' || to_json(new.folder)
+    || ',"sha256":' || coalesce('"' || encode(new.sha256, 'hex') || '"', 'null') || ',"folder":' || to_json(new.folder)
     || ',"tags":' || to_json(new.tags) || ',"classifier":' || coalesce(to_json(new.classifier)::text, 'null')
     || ',"metadata":' || new.metadata::text || ',"visibility":"' || new.visibility
     || '","created_at":"' || left(replace((new.created_at at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23)

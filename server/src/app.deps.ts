@@ -3,7 +3,12 @@ import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { openConfiguredDatabase } from './app.database.ts';
-import { createDownloadVerifier, openObjects, warnOfMissingObjects } from './app.objects.ts';
+import {
+  createDownloadVerifier,
+  createPartVerifier,
+  openObjects,
+  warnOfMissingObjects,
+} from './app.objects.ts';
 import { createCounters, createLimiter, openRedisClient, shareRedis } from './app.redis.ts';
 import { deriveKeys, openSealer, readJwtSecret } from './app.secrets.ts';
 import { naming, type Undo } from './app.undo.ts';
@@ -19,6 +24,7 @@ import { createFileFinder } from './features/files/files.service.ts';
 import { createHealthChecks } from './features/health/health.checks.ts';
 import { createReservations } from './features/objects/objects.reserve.ts';
 import { startFolding } from './features/stats/stats.fold.ts';
+import { createLiveUploads } from './features/uploads/uploads.live.ts';
 import { queuedJobs } from './jobs/job-table.ts';
 import { toQueueOptions } from './jobs/worker.ts';
 import { Pacer } from './kernel/async/pacer.ts';
@@ -86,6 +92,8 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
   undo.push(() => reservations.close());
   const shared = await shareRedis(redis, db, log);
   const counters = createCounters(shared, log);
+  const liveUploads = createLiveUploads(db);
+  undo.push(() => liveUploads.close());
   const folding = startFolding({ db, counters, log });
   undo.push(() => folding.stop());
   return {
@@ -112,8 +120,10 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     objects,
     reservations,
     verifyDownload: objects.kind === 'disk' ? createDownloadVerifier(downloadKeys, clock) : () => null,
+    verifyPart: objects.kind === 'disk' ? createPartVerifier(downloadKeys, clock) : () => null,
     uploads,
     inFlight: createInFlight(uploadBounds.waitMaxMs),
+    liveUploads,
     version: await readVersion(),
     health: createHealthChecks({ db, objects, redisTakesWrites: shared && (() => shared.takesWrites()) }),
   };

@@ -10,6 +10,7 @@ import type { Database } from './platform/db/postgres.ts';
 import { sql } from './platform/db/sql.ts';
 import type { Hashing } from './platform/hashing/stream-hash.ts';
 import type { Logger } from './platform/log.ts';
+import { createPartSigner } from './platform/objects/disk/disk-part-url.ts';
 import { createDiskStore } from './platform/objects/disk/disk-store.ts';
 import { createDownloadSigner } from './platform/objects/disk/disk-url.ts';
 import type { ObjectStore } from './platform/objects/object-store.ts';
@@ -66,6 +67,18 @@ export function createDownloadVerifier(secrets: readonly Buffer[], clock: Clock)
     for (const signer of signers) {
       const claims = signer.verify(key, query, clock());
       if (claims) return claims;
+    }
+    return null;
+  };
+}
+
+/** The same for the URLs of parts. */
+export function createPartVerifier(secrets: readonly Buffer[], clock: Clock): Deps['verifyPart'] {
+  const signers = secrets.map(createPartSigner);
+  return (key, number, query) => {
+    for (const signer of signers) {
+      const signed = signer.verify(key, number, query, clock());
+      if (signed) return signed;
     }
     return null;
   };

@@ -74,13 +74,13 @@ async function startJobs(deps: Deps): Promise<Schedule> {
 }
 
 async function exposeMetrics(
-  { metrics, db, settings, log }: Deps,
+  { metrics, db, settings, log, liveUploads }: Deps,
   port: number,
   undo: Undo[],
 ): Promise<string> {
   const unwatch = watchProcess(metrics);
   undo.push(async () => unwatch());
-  registerGauges(metrics, db);
+  registerGauges(metrics, db, liveUploads);
   const server = await naming('HOST and METRICS_PORT', startMetricsServer(metrics, settings.HOST, port));
   undo.push(() => server.close());
   log.info({ address: server.url }, 'serving metrics');

@@ -8,6 +8,7 @@ declare
   owner record;
   space_active boolean;
   space_wanted bigint;
+  space_reserved bigint;
   space_limit bigint;
 begin
   -- Before the user, because the file's row refers to the project, and deleting a project locks it before its users.
@@ -15,21 +16,23 @@ begin
   -- In a separate statement: one that joins and locks re-reads only the locked row after a wait, and would pair the new
   -- user with the old plan.
   perform from users u where u.project_id = file.project_id and u.id = file.user_id for no key update;
-  select u.active, u.used_bytes + file.size as wanted, u.file_count, p.storage_limit, p.max_files into owner
+  select u.active, u.used_bytes + file.size as wanted, u.reserved_bytes, u.file_count, p.storage_limit, p.max_files
+    into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))
     where u.project_id = file.project_id and u.id = file.user_id;
   if not found then outcome := 'no user'; return; end if;
   if not owner.active then outcome := 'inactive user'; return; end if;
   if file.space_id is not null then
-    select s.active, s.used_bytes + file.size, s.limit_bytes into space_active, space_wanted, space_limit
+    select s.active, s.used_bytes + file.size, s.reserved_bytes, s.limit_bytes
+      into space_active, space_wanted, space_reserved, space_limit
       from spaces s where s.project_id = file.project_id and s.user_id = file.user_id and s.id = file.space_id
       for no key update;
     if not found then outcome := 'no space'; return; end if;
     if not space_active then outcome := 'inactive space'; return; end if;
   end if;
-  if owner.wanted > owner.storage_limit then outcome := 'user limit'; return; end if;
-  if space_wanted > space_limit then outcome := 'space limit'; return; end if;
+  if owner.wanted + owner.reserved_bytes > owner.storage_limit then outcome := 'user limit'; return; end if;
+  if space_wanted + space_reserved > space_limit then outcome := 'space limit'; return; end if;
   if owner.file_count >= files_allowed(owner.max_files) then outcome := 'file count'; return; end if;
   update objects o set state = 'stored', holder = null, held_until = null
     where o.project_id = file.project_id and o.file_id = file.id and o.id = file.id and o.zone = file.zone

@@ -23,10 +23,10 @@ begin
   free_projects as materialized (
     select p.id from projects p where p.id = any(array(select a.project_id from asked a)) for key share skip locked),
   free_users as materialized (
-    select u.id, u.project_id, u.active, u.plan_id, u.used_bytes, u.file_count from users u
+    select u.id, u.project_id, u.active, u.plan_id, u.used_bytes + u.reserved_bytes as taken_bytes, u.file_count from users u
     where u.id = any(array(select a.user_id from asked a)) for no key update skip locked),
   free_spaces as materialized (
-    select s.id, s.user_id, s.active, s.limit_bytes, s.used_bytes from spaces s
+    select s.id, s.user_id, s.active, s.limit_bytes, s.used_bytes + s.reserved_bytes as taken_bytes from spaces s
     where s.id = any(array(select a.space_id from asked a)) for no key update skip locked),
   users_with_room as materialized (
     select u.id, u.project_id
@@ -34,13 +34,13 @@ begin
     join free_users u on u.id = wanted.user_id
     left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-    where u.active and (p.storage_limit is null or u.used_bytes + wanted.bytes <= p.storage_limit)
+    where u.active and (p.storage_limit is null or u.taken_bytes + wanted.bytes <= p.storage_limit)
       and u.file_count + wanted.files <= files_allowed(p.max_files)),
   spaces_with_room as materialized (
     select s.id, s.user_id
     from (select a.space_id, sum(a.size) as bytes from asked a where a.space_id is not null group by 1) wanted
     join free_spaces s on s.id = wanted.space_id
-    where s.active and (s.limit_bytes is null or s.used_bytes + wanted.bytes <= s.limit_bytes)),
+    where s.active and (s.limit_bytes is null or s.taken_bytes + wanted.bytes <= s.limit_bytes)),
   kept as (
     update objects o set state = 'stored', holder = null, held_until = null
     from asked a

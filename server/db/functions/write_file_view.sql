@@ -7,7 +7,7 @@ begin
     || '","space_id":' || coalesce('"' || new.space_id || '"', 'null')
     || ',"name":' || to_json(new.name) || ',"size":' || new.size
     || ',"mimeType":' || to_json(new.mime_type) || ',"storageKey":' || to_json(new.storage_key)
-    || ',"sha256":"' || encode(new.sha256, 'hex') || '","folder":' || to_json(new.folder)
+    || ',"sha256":' || coalesce('"' || encode(new.sha256, 'hex') || '"', 'null') || ',"folder":' || to_json(new.folder)
     || ',"tags":' || to_json(new.tags) || ',"classifier":' || coalesce(to_json(new.classifier)::text, 'null')
     || ',"metadata":' || new.metadata::text || ',"visibility":"' || new.visibility
     || '","created_at":"' || left(replace((new.created_at at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23)

@@ -31,6 +31,8 @@ export interface UserActor {
   readonly userId: string;
   /** The integration that minted the token; null if the project did. */
   readonly integrationId: string | null;
+  /** The key that minted it; null if a session did. */
+  readonly keyId: string | null;
   readonly jti: string;
   readonly grant: readonly Scope[];
 }
@@ -41,6 +43,7 @@ export interface SpaceActor {
   readonly userId: string;
   readonly spaceId: string;
   readonly integrationId: string | null;
+  readonly keyId: string | null;
   readonly jti: string;
   readonly grant: readonly Scope[];
 }

@@ -13,11 +13,15 @@ export interface Call {
   /** The URL of this service: PUBLIC_URL, or the request's Host. */
   readonly origin: string;
   readonly headers: IncomingMessage['headers'];
-  /** The body of a multipart route. */
+  /** The body of a route that reads it from the stream. */
   readonly raw: IncomingMessage;
   /** Null without an Idempotency-Key. */
   readonly idempotency: IdempotentCall | null;
   setHeader(name: string, value: string | number): void;
+  /** Lets pages read the answer as the policy of an integration says, else by API_CORS_ALLOW_ORIGINS. */
+  allowOrigins(policy: { readonly origins: readonly string[]; readonly devMode: boolean }): void;
+  /** Sends an interim response now, before the answer. */
+  sendInterim(status: number, reason: string, headers: Readonly<Record<string, string>>): void;
   /** Lets pages from any origin read the answer. */
   allowAnyOrigin(): void;
   /** Sets the session cookie, or clears it. */

@@ -24,6 +24,7 @@ import type { FileCommitter, FileFinder } from './file.ts';
 import type { Reservations } from './object-ref.ts';
 import type { Settings } from './settings.ts';
 import type { TokenSigner } from './token.ts';
+import type { LiveUploads } from './upload.ts';
 
 export interface Deps {
   readonly settings: Settings;
@@ -57,10 +58,14 @@ export interface Deps {
   readonly commitUpload: FileCommitter;
   /** The claims of a signed download URL of the disk store; null if it is forged or has expired. */
   readonly verifyDownload: (key: string, query: string) => DownloadClaims | null;
+  /** The length that a part must have which is sent to a signed URL of the disk store; null as above. */
+  readonly verifyPart: (key: string, number: number, query: string) => { readonly bytes: number } | null;
   /** Capacity that uploads in flight share: memory for small ones, slots for streamed ones. */
   readonly uploads: { readonly buffers: EvictingSemaphore; readonly places: EvictingSemaphore };
   /** Bounds how many uncommitted bytes large uploads may have in the store. */
   readonly inFlight: InFlight;
+  /** Uploads that this process is receiving. */
+  readonly liveUploads: LiveUploads;
   readonly version: string;
   readonly health: HealthChecks;
 }

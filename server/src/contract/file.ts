@@ -23,7 +23,8 @@ export interface FileRow extends FileValues {
   readonly mime_type: string;
   readonly storage_key: string;
   readonly zone: Zone;
-  readonly sha256: string;
+  /** Null until a worker has read a file that went past the service. */
+  readonly sha256: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }

@@ -9,6 +9,7 @@ import type { Call } from './call.ts';
 import type { Deps } from './deps.ts';
 import type { Scope } from './scope.ts';
 import type { Serialized } from './serialized.ts';
+import type { Settings } from './settings.ts';
 import type { Subject } from './subject.ts';
 
 export type Access = PublicAccess | GuardedAccess;
@@ -30,7 +31,7 @@ export interface GuardedAccess {
 
 export interface RouteShape {
   readonly id: `${string}.${string}`;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `:user` makes two paths: `/:userId` and `/ext/:externalId`. */
   readonly path: `/${string}`;
   readonly summary: string;
@@ -43,6 +44,12 @@ export interface RouteShape {
   readonly body?: TObject;
   /** The handler reads multipart/form-data from the stream; `body` only documents it. */
   readonly multipart?: true;
+  /** The handler reads the body from the stream. These media types are documented, not checked. */
+  readonly stream?: readonly string[];
+  /** Only requests in this upload protocol; the route without one takes the others. Not in the OpenAPI document. */
+  readonly dialect?: 'tus' | 'draft';
+  /** Added to the answer to OPTIONS on the route's paths. */
+  readonly optionsHeaders?: (settings: Settings) => Readonly<Record<string, string>>;
   /**
    * `integration`: the policy of the integration behind the credential, if there is one. `login`: the limit on logins from
    * one client address. Null: not limited.

@@ -301,6 +301,15 @@ export const variables = {
     'Use the n-th X-Forwarded-For entry from the right as the client address; 0 ignores the header',
   ),
   MAX_UPLOAD_BYTES: integer(5_368_709_120, 1, most, 'Largest file, whatever the plan allows'),
+  UPLOAD_EXPIRY_SECONDS: integer(
+    86_400,
+    60,
+    2_592_000,
+    'How long an unfinished upload waits for its next byte',
+  ),
+  UPLOAD_104: flag(
+    'Announce the URL of an upload by the IETF draft in a 104 response while its body arrives',
+  ),
   DISK_FREE_BYTES_MIN: optionalInteger(
     0,
     most,

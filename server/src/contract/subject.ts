@@ -23,6 +23,8 @@ export interface Subject {
   readonly externalId: string;
   readonly active: boolean;
   readonly usedBytes: number;
+  /** Promised to unfinished uploads. Limits apply to both together. */
+  readonly reservedBytes: number;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly plan: PlanFacts | null;

@@ -92,8 +92,17 @@ function logRequest(deps: Deps, request: FastifyRequest, reply: FastifyReply): v
   });
 }
 
-/** Without the query, which holds the signature of a signed URL. */
+/** Without the query, which holds the signature of a signed URL, and without the secret of an upload's URL. */
 export function pathOf({ url }: FastifyRequest): string {
   const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
+  const path = query < 0 ? url : url.slice(0, query);
+  if (path.length <= secretLength || !mayHoldSecret.test(path)) return path;
+  return path.replace(uploadUrl, '$1-').replace(secret, '-');
 }
+
+const secretLength = 43;
+/** All of it: a secret that was cut or garbled on its way is easily guessed. */
+const uploadUrl = /^(\/api\/v1\/+uploads\/).+/i;
+/** As long as the secret, and percent-encoded characters: nobody has to encode, but anybody may. */
+const secret = /(?:[\w-]|%[0-9a-f]{2}){43,}/gi;
+const mayHoldSecret = /upload|%/i;

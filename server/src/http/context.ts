@@ -9,9 +9,10 @@ import type { Deps } from '../contract/deps.ts';
 import type { IdempotentCall } from '../contract/idempotency.ts';
 import type { Context, Route, RouteShape } from '../contract/route.ts';
 import type { Subject } from '../contract/subject.ts';
+import type { CorsPolicy } from '../features/credentials/credentials.service.ts';
 import type { Device } from '../kernel/crypto/device-cookie.ts';
 import { clientAddress, toIpAddress, toNetwork } from './client-address.ts';
-import { allowAnyOrigin, type OwnOrigin, resolveOwnOrigin } from './cors.ts';
+import { allowAnyOrigin, type OwnOrigin, policyCors, resolveOwnOrigin, sendCors } from './cors.ts';
 import { deviceCookie, deviceCookieName, readCookie, sessionCookie } from './credential.ts';
 
 export const findAddress = (deps: Deps, request: FastifyRequest): string =>
@@ -91,6 +92,20 @@ export class RequestCall implements Call {
 
   setHeader(name: string, value: string | number): void {
     this.#reply.header(name, value);
+  }
+
+  allowOrigins(policy: CorsPolicy): void {
+    const { origin } = this.#request.headers;
+    const exposed = this.#reply.getHeader('access-control-expose-headers');
+    sendCors(this.#reply, policyCors(origin, false, policy, this.#deps.settings.API_CORS_ALLOW_ORIGINS));
+    if (exposed !== undefined) this.#reply.header('access-control-expose-headers', exposed);
+  }
+
+  sendInterim(status: number, reason: string, headers: Readonly<Record<string, string>>): void {
+    // HTTP/1.0 has no interim responses.
+    if (this.#request.raw.httpVersion !== '1.1') return;
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    this.#request.raw.socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n`);
   }
 
   allowAnyOrigin(): void {

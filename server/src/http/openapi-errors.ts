@@ -197,10 +197,26 @@ const saidElsewhere: Readonly<Record<number, Readonly<Record<string, Said>>>> = 
       { issues: [{ path: 'body', message: 'is larger than 1048576 bytes', code: 'size' }] },
     ],
   },
+  415: {
+    type: [
+      'The body has the wrong content type: send application/offset+octet-stream',
+      {
+        issues: [
+          { path: 'content-type', message: 'must be application/offset+octet-stream', code: 'content_type' },
+        ],
+      },
+    ],
+  },
   416: {
     range: [
       'The range is outside the file, which has 4096 bytes',
       { issues: [{ path: 'range', message: 'must be within 4096 bytes', code: 'range' }] },
+    ],
+  },
+  460: {
+    checksum: [
+      'The checksum does not match the body, which was dropped: send it again',
+      { issues: [{ path: 'upload-checksum', message: 'does not match the body', code: 'digest' }] },
     ],
   },
 };

@@ -106,6 +106,8 @@ export const tagWords: Readonly<Record<string, string>> = {
   tokens: 'Tokens that act for one user.',
   spaces: 'Parts of the storage of a user, with their own login and limit.',
   files: 'Uploading, finding, changing, deleting and downloading files.',
+  uploads:
+    'Uploads that survive a cut connection: by tus, by the IETF draft, or straight to the object store.',
   images: 'Images, which are compressed in the background, and their jobs.',
   stats: 'Traffic and storage statistics.',
   audit: 'Who did what, and when.',

@@ -31,7 +31,7 @@ export function serveOpenApi(instance: FastifyInstance, version: string): void {
 
 export function openApiDocument(version: string): Json {
   const paths: Record<string, Json> = {};
-  for (const endpoint of endpoints) {
+  for (const endpoint of endpoints.filter(({ route }) => !route.dialect)) {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [endpoint.route.method.toLowerCase()]: buildOperation(endpoint) };
   }
@@ -150,6 +150,7 @@ function buildOperation(endpoint: Endpoint): Json {
     security: isPublic(route.access) ? [] : [{ bearer: [] }, { cookie: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body ? { requestBody: buildRequestBody(route, route.body) } : {}),
+    ...(route.stream ? { requestBody: buildStreamBody(route.stream) } : {}),
     responses: { ...buildErrors(endpoint), ...buildSuccesses(route) },
   };
 }
@@ -221,6 +222,11 @@ function buildRequestBody(route: Route, schema: TSchema): Json {
   const type = route.multipart ? 'multipart/form-data' : 'application/json';
   return { required, content: { [type]: { schema: withoutNul(schema), example: requestExampleOf(schema) } } };
 }
+
+const buildStreamBody = (types: readonly string[]): Json => ({
+  required: true,
+  content: Object.fromEntries(types.map((type) => [type, {}])),
+});
 
 const successDescriptions = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done; no body' };
 

@@ -38,7 +38,7 @@ declare module 'fastify' {
     identifiedAt: number;
     /** Set for a request with an Idempotency-Key. */
     idempotency: IdempotentCall | null;
-    /** Checks the credential again. Only on multipart routes, whose body arrives after the first check. */
+    /** Checks the credential again. Only on routes whose body arrives after the first check. */
     recheck: (() => Promise<void>) | null;
   }
 }
@@ -55,8 +55,9 @@ const unsafeMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DEL
 export function createPipeline(deps: Deps, identify: Identify, { route, subjectBy }: Endpoint): Pipeline {
   const validateParams = route.params && parameterValidator(route.params);
   const validateQuery = route.query && parameterValidator(route.query);
-  const validateBody = route.body && !route.multipart ? bodyValidator(route.body) : undefined;
-  const bodyIsNeeded = !route.multipart && needsBody(route);
+  const readsStream = route.multipart === true || route.stream !== undefined;
+  const validateBody = route.body && !readsStream ? bodyValidator(route.body) : undefined;
+  const bodyIsNeeded = !readsStream && needsBody(route);
   const isChange = unsafeMethods.has(route.method);
   const recheck = (request: FastifyRequest) => recheckCaller(deps, identify, route, subjectBy, request);
 
@@ -77,7 +78,7 @@ export function createPipeline(deps: Deps, identify: Identify, { route, subjectB
     authenticate: (request, reply) => authenticate(deps, identify, route, subjectBy, request, reply),
     async handle(request, reply) {
       if (isChange) await recheck(request);
-      if (route.multipart) request.recheck = () => recheck(request);
+      if (readsStream) request.recheck = () => recheck(request);
       const actor = request.caller?.actor;
       const answer = await (actor && isIdempotent(route, request)
         ? answerOnce(deps, route, actor, request, reply, async (joined) => answerBy(joined, request, reply))

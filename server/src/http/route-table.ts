@@ -16,6 +16,8 @@ import { settingsRoutes } from '../features/settings/settings.routes.ts';
 import { spaceRoutes } from '../features/spaces/spaces.routes.ts';
 import { statsRoutes } from '../features/stats/stats.routes.ts';
 import { tokenRoutes } from '../features/tokens/tokens.routes.ts';
+import { uploadRoutes } from '../features/uploads/uploads.routes.ts';
+import { uploadUrlRoutes } from '../features/uploads/uploads.url.routes.ts';
 import { userRoutes } from '../features/users/users.routes.ts';
 
 export const apiPrefix = '/api/v1';
@@ -35,6 +37,8 @@ export const routes: readonly Route[] = [
   ...tokenRoutes,
   ...spaceRoutes,
   ...fileRoutes,
+  ...uploadRoutes,
+  ...uploadUrlRoutes,
   ...imageRoutes,
   ...statsRoutes,
 ];

@@ -9,6 +9,7 @@ import { FairSemaphore } from '../platform/concurrency/fair-semaphore.ts';
 import { type Bookkeeping, createBookkeeping, pathOf } from './bookkeeping.ts';
 import { keepMetering, meterChunks } from './chunk-meter.ts';
 import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
+import { byDialect } from './dialect.ts';
 import {
   buildRawRefusal,
   hostMissing,
@@ -67,7 +68,7 @@ const createInstance = (deps: Deps, books: Bookkeeping): FastifyInstance =>
   fastify({
     logger: false,
     genReqId: chooseRequestId,
-    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false },
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false, constraints: { dialect: byDialect } },
     bodyLimit: jsonBytesMax,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -95,13 +96,14 @@ function watchConnections(deps: Deps, { server }: FastifyInstance, { unused }: D
     unused.add(socket);
     socket.once('close', () => unused.delete(socket));
   });
-  server.prependListener('request', (raw: IncomingMessage, answer: ServerResponse) =>
+  server.prependListener('request', (raw: IncomingMessage, answer: ServerResponse) => {
+    overrideMethod(raw);
     meterChunks(raw, () => {
       // An answer that has started, or that is queued behind another, cannot be replaced.
       if (answer.headersSent || !answer.socket) raw.socket.destroy();
       else refuseRaw(deps, raw.socket, 'CHUNKS', chooseRequestId(raw));
-    }),
-  );
+    });
+  });
   server.on('checkExpectation', (raw: IncomingMessage) =>
     refuseRaw(deps, raw.socket, 'EXPECTATION', chooseRequestId(raw)),
   );
@@ -155,16 +157,23 @@ function addRoutes(deps: Deps, instance: FastifyInstance): void {
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) =>
     answerPreflight(deps, request, reply);
   instance.options('*', { onRequest }, async () => null);
+  for (const { route, path } of endpoints)
+    if (route.optionsHeaders) addOptions(deps, instance, path, route.optionsHeaders(deps.settings));
 
   const identify = createIdentify(deps);
   for (const endpoint of endpoints)
-    if (!endpoint.route.multipart) addRoute(instance, deps, identify, endpoint);
+    if (!endpoint.route.multipart && !endpoint.route.stream) addRoute(instance, deps, identify, endpoint);
   // Separate, so that no other route accepts a form as an empty body. Their handlers read the stream themselves.
   instance.register(async (forms) => {
     forms.removeAllContentTypeParsers();
     forms.addContentTypeParser('application/json', readJson);
     forms.addContentTypeParser('*', async () => null);
     for (const endpoint of endpoints) if (endpoint.route.multipart) addRoute(forms, deps, identify, endpoint);
+  });
+  instance.register(async (streams) => {
+    streams.removeAllContentTypeParsers();
+    streams.addContentTypeParser('*', async () => null);
+    for (const endpoint of endpoints) if (endpoint.route.stream) addRoute(streams, deps, identify, endpoint);
   });
 }
 
@@ -193,6 +202,18 @@ async function closeGracefully(deps: Deps, instance: FastifyInstance, drain: Dra
   clearTimeout(cutOff);
 }
 
+/** OPTIONS on a path that tells clients what it supports. */
+function addOptions(
+  deps: Deps,
+  instance: FastifyInstance,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) =>
+    answerPreflight(deps, request, reply.headers(headers));
+  instance.options(`${apiPrefix}${path}`, { onRequest }, async () => null);
+}
+
 function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, endpoint: Endpoint): void {
   const { route } = endpoint;
   const pipeline = createPipeline(deps, identify, endpoint);
@@ -200,12 +221,23 @@ function addRoute(instance: FastifyInstance, deps: Deps, identify: Identify, end
     method: route.method,
     url: `${apiPrefix}${endpoint.path}`,
     bodyLimit: route.bodyBytesMax ?? jsonBytesMax,
+    ...(route.dialect ? { constraints: { dialect: route.dialect } } : {}),
     onRequest: (request, reply) => {
       request.routeId = route.id;
       return pipeline.authenticate(request, reply);
     },
-    handler: route.method === 'GET' ? pipeline.handle : withoutIdleTimeout(pipeline.handle),
+    handler:
+      route.method === 'GET' || route.method === 'HEAD'
+        ? pipeline.handle
+        : withoutIdleTimeout(pipeline.handle),
   });
+}
+
+/** For clients that cannot send PATCH or DELETE. Only where the URL is the permission, and no cookie counts. */
+function overrideMethod(raw: IncomingMessage): void {
+  const wanted = raw.headers['x-http-method-override'];
+  if (wanted === undefined || raw.method !== 'POST' || !raw.url?.startsWith(`${apiPrefix}/uploads/`)) return;
+  if (wanted === 'PATCH' || wanted === 'DELETE' || wanted === 'HEAD') raw.method = wanted;
 }
 
 /** Node keeps the first Host header, but a proxy in front may have routed by another. */

@@ -2,13 +2,14 @@
 import type { PeriodicTask, QueuedJob } from '../contract/job.ts';
 import { accountPurge, accountReseal, resetRequests } from '../features/accounts/accounts.jobs.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';
-import { mover } from '../features/files/files.jobs.ts';
+import { hasher, mover } from '../features/files/files.jobs.ts';
 import { answerPurge } from '../features/idempotency/idempotency.jobs.ts';
 import { compression } from '../features/images/images.jobs.ts';
 import { mailSending } from '../features/mail/mail.jobs.ts';
 import { reaper } from '../features/objects/objects.jobs.ts';
 import { statsPurge } from '../features/stats/stats.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
+import { uploadUpkeep } from '../features/uploads/uploads.jobs.ts';
 
 export const periodicTasks: readonly PeriodicTask[] = [
   accountPurge,
@@ -18,7 +19,9 @@ export const periodicTasks: readonly PeriodicTask[] = [
   expiryPurge,
   reaper,
   mover,
+  hasher,
   statsPurge,
+  uploadUpkeep,
 ];
 
 export const queuedJobs: readonly QueuedJob[] = [compression, resetRequests, mailSending];

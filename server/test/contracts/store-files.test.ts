@@ -171,6 +171,27 @@ test('store_files: a file over a limit, of an inactive or foreign owner, or with
   expect(reserved).toBe(9);
 });
 
+test('store_files: a batch that fits only without the reserved bytes is stored in part', async () => {
+  const project = await newProject();
+  const user = await newUser(project, await newPlan(project, 100));
+  const owner = await newUser(project);
+  const space = await newSpace(project, owner, 100);
+  await client.query('update users set reserved_bytes = 70 where id = $1', [user]);
+  await client.query('update spaces set reserved_bytes = 70 where id = $1', [space]);
+  const files = [
+    await newFile(project, user, 20),
+    await newFile(project, user, 11),
+    await newFile(project, user, 10),
+    await newFile(project, owner, 20, space),
+    await newFile(project, owner, 11, space),
+    await newFile(project, owner, 10, space),
+  ];
+  const expected = ['stored', 'user limit', 'stored', 'stored', 'space limit', 'stored'];
+  expect(await outcomesOf(files)).toEqual(expected);
+  expect(await usedBy('users', user)).toEqual({ bytes: 30, files: 2 });
+  expect(await usedBy('spaces', space)).toEqual({ bytes: 30, files: 2 });
+});
+
 test('store_files: a file whose user or space is locked is skipped and delays no other', async () => {
   const project = await newProject();
   const [held, free] = [await newUser(project), await newUser(project)];

@@ -1,5 +1,6 @@
 // Takes objects through every edge of the state diagram in ARCHITECTURE.md. Processes are killed, or suspended, while an
 // object is in a given state; a survivor and the reaper must settle it.
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +21,7 @@ import { sendFile } from '../support/send-file.ts';
 import { diskStoreIn, keysIn, storesFor } from '../support/stores.ts';
 import { adminSession, createPlan, createTenant, createUser } from '../support/tenants.ts';
 import { drawnTransitions, keepTransitions, seenTransitions } from '../support/transitions.ts';
+import { patchTus, startTus, tusVersion } from '../support/tus.ts';
 import { contentTypeOf, formOf, partsOf, upload } from '../support/uploads.ts';
 
 const image = blankPng(64, 48);
@@ -161,11 +163,16 @@ const countIn = async ({ url }: Scene, state: string): Promise<number> =>
   (await rowsOf(url, `select from objects where state = '${state}'`)).length;
 
 /** A small upload dies before its commit, a large one while it arrives. */
-async function killUploads(scene: Scene, survivor: Api, { key, path }: Tenant): Promise<void> {
+async function killUploads(scene: Scene, survivor: Api, { key, path, userId }: Tenant): Promise<void> {
   const small = await scene.start('api');
   const lost = () => upload(apiOf(small.baseUrl), key, path, 'small').catch(() => undefined);
   await atGate(scene.url, 'commit', lost, () => killWithStatements(scene.url, small));
   expect(await countIn(scene, 'reserved')).toBe(1);
+
+  // Its object is written from the first chunk on.
+  const unfinished = await startTus(survivor, key, userId, { size: 10 });
+  expect((await patchTus(survivor, unfinished, 0, Buffer.from('half'))).status).toBe(204);
+  expect((await survivor.call('DELETE', unfinished, { headers: tusVersion })).status).toBe(204);
 
   const streaming = await scene.start('api');
   const form = formOf(partsOf(large));

@@ -5,7 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../support/api.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
-import { expectBalanced, objectsOf, placesOf, reapUntilDone, unsettledOf } from '../support/ledger.ts';
+import {
+  expectBalanced,
+  insertReservation,
+  objectsOf,
+  placesOf,
+  reapUntilDone,
+  setReserved,
+  unsettledOf,
+} from '../support/ledger.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import {
   adminSession,
@@ -191,6 +199,142 @@ function suite(store: Parameters<typeof startOn>[0]): void {
     expect(replies.filter((reply) => reply.status >= 400).map((reply) => reply.text)).toEqual([]);
     await reapUntilDone(service);
     await expectBalanced(service, tenant.id);
+  });
+
+  describe('reserved bytes', () => {
+    const idIn = (path: string): string => path.split('/').at(-1) as string;
+    const storageOf = async ({ key, path }: Tenant & { path: string }) =>
+      (await service.api.get(`${path}/storage`, key)).body;
+    const refusedFor = ({ status, body }: Reply): string =>
+      status === 201 ? 'stored' : `${body.error.code} ${body.error.details.limit}`;
+
+    test('users: storageAvailable is what used and reserved bytes leave, and never negative', async () => {
+      const tenant = await tenantWithUser({ storageLimit: 1000 });
+      await upload(service.api, tenant.key, tenant.path, bytesOf(300));
+      await setReserved(service, 'users', idIn(tenant.path), 450);
+      const snapshot = {
+        storageUsed: 300,
+        storageReserved: 450,
+        storageLimit: 1000,
+        storageAvailable: 250,
+        usagePercent: 30,
+        overQuota: false,
+      };
+      expect(await storageOf(tenant)).toEqual(snapshot);
+      const { user } = (await service.api.get(tenant.path, tenant.key)).body;
+      expect(user).toMatchObject(snapshot);
+      const { users } = (await service.api.get('/project/users', tenant.key)).body;
+      expect(users).toMatchObject([snapshot]);
+      const changed = await service.api.put(tenant.path, tenant.key, { active: true });
+      expect(changed.body.user).toMatchObject(snapshot);
+
+      const small = await createPlan(service.api, tenant.key, { maxFileSize: 1000, storageLimit: 500 });
+      await service.api.put(`${tenant.path}/plan`, tenant.key, { planId: small.id });
+      expect(await storageOf(tenant)).toMatchObject({ storageAvailable: 0, overQuota: false });
+      const unlimited = await createPlan(service.api, tenant.key, { maxFileSize: 1000, storageLimit: null });
+      await service.api.put(`${tenant.path}/plan`, tenant.key, { planId: unlimited.id });
+      expect(await storageOf(tenant)).toMatchObject({ storageReserved: 450, storageAvailable: null });
+    });
+
+    test.each([
+      ['small', 10_000],
+      ['large', 700 << 10],
+    ])('files.upload: a %s file must fit beside the reserved bytes of its user', async (_size, bytes) => {
+      const tenant = await tenantWithUser({ storageLimit: 2 * bytes });
+      const send = (length: number) => upload(service.api, tenant.key, tenant.path, bytesOf(length));
+      await setReserved(service, 'users', idIn(tenant.path), bytes + 1);
+      const refused = await send(bytes);
+      expect(refused.status).toBe(422);
+      expect(refusedFor(refused)).toBe('STORAGE_LIMIT_EXCEEDED storageLimit');
+      expect(refused.body.error.message).toContain('cancel unfinished uploads');
+      expect(refusedFor(await send(bytes - 1))).toBe('stored');
+      expect(await storageOf(tenant)).toMatchObject({
+        storageUsed: bytes - 1,
+        storageReserved: bytes + 1,
+        storageAvailable: 0,
+      });
+      await setReserved(service, 'users', idIn(tenant.path), 0);
+      expect(refusedFor(await send(bytes)), 'the reservation is gone').toBe('stored');
+      await reapUntilDone(service);
+      await expectBalanced(service, tenant.id);
+    });
+
+    test.each([
+      ['small', 10_000],
+      ['large', 700 << 10],
+    ])('files.upload: a %s file must fit beside the reserved bytes of its space', async (_size, bytes) => {
+      const tenant = await tenantWithUser();
+      const spaceId = await spaceOf(tenant, { limit_bytes: 2 * bytes });
+      const send = (length: number) =>
+        upload(service.api, tenant.key, tenant.path, bytesOf(length), { meta: { space_id: spaceId } });
+      await setReserved(service, 'spaces', spaceId, bytes + 1);
+      expect(refusedFor(await send(bytes))).toBe('STORAGE_LIMIT_EXCEEDED limit_bytes');
+      expect(refusedFor(await send(bytes - 1))).toBe('stored');
+      const { space } = (await service.api.get(`${tenant.path}/spaces/${spaceId}`, tenant.key)).body;
+      expect(space).toMatchObject({ used_bytes: bytes - 1, reserved_bytes: bytes + 1 });
+      await reapUntilDone(service);
+      await expectBalanced(service, tenant.id);
+    });
+
+    test.each(['users', 'spaces'] as const)(
+      'files.upload: of 200 concurrent uploads, exactly those that fit beside the reserved bytes of %s are stored',
+      async (table) => {
+        const limit = 100_000;
+        const tenant = await tenantWithUser(table === 'users' ? { storageLimit: limit } : {});
+        const spaceId = await spaceOf(tenant, table === 'spaces' ? { limit_bytes: limit } : {});
+        await setReserved(service, table, table === 'users' ? idIn(tenant.path) : spaceId, 40_500);
+        const options = table === 'users' ? {} : { meta: { space_id: spaceId } };
+        const replies = await released(200, () =>
+          upload(service.api, tenant.key, tenant.path, bytesOf(1000), options),
+        );
+        expect(countsOf(replies)).toEqual({ 201: 59, '422 STORAGE_LIMIT_EXCEEDED': 141 });
+        await reapUntilDone(service);
+        await expectBalanced(service, tenant.id);
+      },
+    );
+
+    test('files.upload: uploads racing with reservations fill the limit exactly', async () => {
+      const limit = 100_000;
+      const tenant = await tenantWithUser({ storageLimit: limit });
+      const reserve = () =>
+        rowsOf(
+          service.databaseUrl,
+          `with room as (update users set reserved_bytes = reserved_bytes + 1000
+             where id = '${idIn(tenant.path)}' and used_bytes + reserved_bytes + 1000 <= ${limit} returning *)
+           ${insertReservation('select project_id, id as user_id, null::uuid as space_id, 1000 as bytes from room')}`,
+        );
+      const [replies] = await Promise.all([
+        released(150, () => upload(service.api, tenant.key, tenant.path, bytesOf(1000))),
+        released(60, reserve),
+      ]);
+      const { storageUsed, storageReserved, storageAvailable } = await storageOf(tenant);
+      expect(countsOf(replies)[201]).toBe(storageUsed / 1000);
+      expect({ taken: storageUsed + storageReserved, storageAvailable }).toEqual({
+        taken: limit,
+        storageAvailable: 0,
+      });
+      await reapUntilDone(service);
+      await expectBalanced(service, tenant.id);
+    });
+
+    test('users.delete, spaces.delete: reserved bytes are no obstacle', async () => {
+      const tenant = await tenantWithUser({ storageLimit: 1000 });
+      const spaceId = await spaceOf(tenant);
+      await setReserved(service, 'users', idIn(tenant.path), 500);
+      await setReserved(service, 'spaces', spaceId, 500);
+      expect((await service.api.delete(`${tenant.path}/spaces/${spaceId}`, tenant.key)).status).toBe(204);
+      expect((await service.api.delete(tenant.path, tenant.key)).status).toBe(204);
+    });
+
+    test('the database refuses fewer than 0 reserved bytes', async () => {
+      const tenant = await tenantWithUser();
+      const spaceId = await spaceOf(tenant);
+      const refusal = { code: '23514', constraint: 'byte_count_check' };
+      for (const [table, id] of Object.entries({ users: idIn(tenant.path), spaces: spaceId })) {
+        const statement = `update ${table} set reserved_bytes = -1 where id = '${id}'`;
+        await expect(rowsOf(service.databaseUrl, statement)).rejects.toMatchObject(refusal);
+      }
+    });
   });
 
   describe('races', () => {

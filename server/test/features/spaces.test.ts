@@ -92,6 +92,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
           ...fields,
           user_id: owner.id,
           used_bytes: 0,
+          reserved_bytes: 0,
           active: true,
           has_password: true,
         });

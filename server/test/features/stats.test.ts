@@ -8,6 +8,7 @@ import * as statements from '../../src/features/stats/stats.sql.ts';
 import { noSql, type Sql } from '../../src/platform/db/sql.ts';
 import { onServer, rowsOf } from '../support/database.ts';
 import { picture } from '../support/image-files.ts';
+import { setReserved } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
 import { sendFile, trySendFile } from '../support/send-file.ts';
@@ -312,6 +313,7 @@ describe('traffic', () => {
       bytes: 5,
       storage: {
         storageUsed: 5,
+        storageReserved: 0,
         storageLimit: null,
         storageAvailable: null,
         usagePercent: 0,
@@ -357,6 +359,20 @@ describe('traffic', () => {
       storage: { storageUsed: 5, storageLimit: 20, storageAvailable: 15, usagePercent: 25, overQuota: false },
     });
     expect(await userStats(tenant.key, user.id)).toMatchObject({ files: 2, bytes: 10 });
+
+    await setReserved(service, 'users', user.id, 4);
+    await setReserved(service, 'spaces', space.id, 8);
+    expect((await userStats(space.token, user.id)).storage).toMatchObject({
+      storageUsed: 5,
+      storageReserved: 8,
+      storageAvailable: 7,
+      usagePercent: 25,
+    });
+    expect((await userStats(tenant.key, user.id)).storage).toMatchObject({
+      storageUsed: 10,
+      storageReserved: 12,
+      storageAvailable: null,
+    });
   });
 
   test('days are UTC days; thirty are shown, and older ones drop out', async () => {

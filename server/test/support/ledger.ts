@@ -60,7 +60,36 @@ export async function reapUntilDone(service: TestPakhus): Promise<void> {
   });
 }
 
-/** Every counter of a user or space that differs from the count or total size of its rows. */
+/** Reserves bytes for a user outside of spaces, or for a space, by an upload that nobody sends. 0 ends it. */
+export async function setReserved(
+  { databaseUrl }: { readonly databaseUrl: string },
+  table: 'users' | 'spaces',
+  id: string,
+  bytes: number,
+): Promise<void> {
+  const owner = table === 'users' ? 'id as user_id, null::uuid as space_id' : 'user_id, id as space_id';
+  await rowsOf(
+    databaseUrl,
+    `with owner as (select project_id, ${owner} from ${table} where id = '${id}'),
+     ended as (delete from uploads u using owner o where u.project_id = o.project_id and u.user_id = o.user_id
+       and u.space_id is not distinct from o.space_id and u.name = 'reserved' returning u.reserved),
+     begun as (${insertReservation(`select *, ${bytes} as bytes from owner where ${bytes} > 0`)}),
+     change as (select o.*, ${bytes} - (select coalesce(sum(reserved), 0) from ended) as bytes from owner o),
+     of_user as (update users u set reserved_bytes = u.reserved_bytes + c.bytes from change c
+       where u.project_id = c.project_id and u.id = c.user_id)
+     update spaces s set reserved_bytes = s.reserved_bytes + c.bytes from change c
+       where s.project_id = c.project_id and s.id = c.space_id`,
+  );
+}
+
+/** An upload for each row of project_id, user_id, space_id and bytes. The counters are the caller's. */
+export const insertReservation = (rows: string): string => `
+  insert into uploads (id, project_id, user_id, space_id, mode, actor_type, name, mime_type, folder, tags, metadata,
+    visibility, size, reserved, zone, expires_at)
+  select gen_random_uuid(), project_id, user_id, space_id, 'resumable', 'project', 'reserved', 'text/plain', '', '{}', '{}',
+    'private', bytes, bytes, 'private', now() + interval '1 day' from (${rows}) r`;
+
+/** Every counter of a user or space that differs from the count or total size of its rows, or of its reservations. */
 export function wrongCounters({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> {
   return rowsOf<object>(
     databaseUrl,
@@ -70,8 +99,27 @@ export function wrongCounters({ databaseUrl }: { readonly databaseUrl: string })
      union all
      select 'space', s.id, s.used_bytes, coalesce(sum(f.size), 0), s.file_count, count(f.id)
        from spaces s left join files f on f.space_id = s.id group by s.id
-       having s.used_bytes <> coalesce(sum(f.size), 0) or s.file_count <> count(f.id)`,
+       having s.used_bytes <> coalesce(sum(f.size), 0) or s.file_count <> count(f.id)
+     union all
+     select 'reserved by user', u.id, u.reserved_bytes, coalesce(sum(p.reserved), 0), 0, count(p.id)
+       from users u left join uploads p on p.user_id = u.id and p.status = 'uploading' group by u.id
+       having u.reserved_bytes <> coalesce(sum(p.reserved), 0)
+     union all
+     select 'reserved by space', s.id, s.reserved_bytes, coalesce(sum(p.reserved), 0), 0, count(p.id)
+       from spaces s left join uploads p on p.space_id = s.id and p.status = 'uploading' group by s.id
+       having s.reserved_bytes <> coalesce(sum(p.reserved), 0)
+     union all
+     select 'reserved by an ended upload', id, 0, reserved, 0, 1 from uploads where status <> 'uploading' and reserved <> 0`,
   );
+}
+
+/** Every user or space whose reserved bytes are not those of its unfinished uploads. */
+export function wrongReservations({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> {
+  const wrong = (kind: string, key: string) =>
+    `select '${kind}' as kind, o.id, o.reserved_bytes, coalesce(sum(u.reserved), 0) as sum
+     from ${kind}s o left join uploads u on u.${key} = o.id and u.status = 'uploading'
+     group by o.id, o.reserved_bytes having o.reserved_bytes <> coalesce(sum(u.reserved), 0)`;
+  return rowsOf<object>(databaseUrl, `${wrong('user', 'user_id')} union all ${wrong('space', 'space_id')}`);
 }
 
 /** Files without an object, and stored or rewritten objects without a file, as `zone/key`. */

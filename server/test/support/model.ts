@@ -1,5 +1,6 @@
 // A model of Pakhus small enough to understand at once: tenants, their contents, and who may do what. It
 // knows no SQL, no HTTP and none of the service's modules.
+import { sha256 } from './bytes.ts';
 
 export const allScopes = [
   'users:read',
@@ -54,12 +55,40 @@ export interface StoredFile {
   space: Space | null;
   readonly size: number;
   readonly sha256: string;
+  /** Once a caller was shown the sha256. Until a worker has read it, that of a direct upload is null. */
+  isHashed: boolean;
   readonly mimeType: string;
   folder: string;
   tags: readonly string[];
   visibility: 'private' | 'public';
   /** The compression job of an image; `isDone` once a caller was told so. */
   readonly job: { readonly id: string; isDone: boolean } | null;
+}
+
+export interface Upload {
+  readonly id: string;
+  readonly owner: User;
+  readonly space: Space | null;
+  readonly mode: 'resumable' | 'direct';
+  status: 'uploading' | 'completed' | 'failed' | 'expired' | 'cancelled';
+  /** Null until the client has declared it. */
+  size: number | null;
+  offset: number;
+  readonly content: Buffer;
+  /** As the client declared it, if it did. */
+  readonly sha256: string | null;
+  readonly mimeType: string;
+  readonly folder: string;
+  readonly visibility: 'private' | 'public';
+  readonly madeWith: Credential;
+  /** Of the URL that takes the bytes; null if it is direct. */
+  readonly path: string | null;
+  /** Of a direct upload: whether the URL of its part was asked for, and the etag of the part that was stored. */
+  isOpen: boolean;
+  etag: string | null;
+  fileId: string | null;
+  /** The code, if it failed. */
+  error: string | null;
 }
 
 export interface Integration {
@@ -101,6 +130,7 @@ export interface Project {
   readonly users: User[];
   readonly spaces: Space[];
   readonly files: StoredFile[];
+  readonly uploads: Upload[];
   readonly integrations: Integration[];
   readonly credentials: Credential[];
   /** Failed logins of each space since its last success, by external id. */
@@ -133,6 +163,7 @@ export function newProject(id: string, email: string, password: string): Project
     users: [],
     spaces: [],
     files: [],
+    uploads: [],
     integrations: [],
     credentials: [],
     failures: new Map(),
@@ -209,6 +240,29 @@ export const usedBy = (files: readonly StoredFile[]): number =>
 export const allows = ({ allowedMimes }: Plan, type: string): boolean =>
   allowedMimes.length === 0 || allowedMimes.some((one) => one === type || one === `${type.split('/')[0]}/*`);
 
+/** Unfinished uploads of a user or into a space. An upload of unknown length reserves what has arrived. */
+export const reservedBy = ({ uploads }: Project, whose: User | Space): number =>
+  unfinishedOf(uploads, whose).reduce((sum, { size, offset }) => sum + (size ?? offset), 0);
+
+const unfinishedOf = (uploads: readonly Upload[], whose: User | Space): Upload[] =>
+  uploads.filter(
+    ({ status, owner, space }) => status === 'uploading' && (owner === whose || space === whose),
+  );
+
+/** What is left for the user and in the space; negative if a limit was lowered. */
+function roomOf(project: Project, user: User, space: Space | null): number {
+  const left = (limit: number | null | undefined, files: readonly StoredFile[], whose: User | Space) =>
+    (limit ?? Number.POSITIVE_INFINITY) - usedBy(files) - reservedBy(project, whose);
+  const ofUser = left(planInForce(project, user)?.storageLimit, filesOf(project, user), user);
+  if (!space) return ofUser;
+  const inSpace = project.files.filter((file) => file.space === space);
+  return Math.min(ofUser, left(space.limit, inSpace, space));
+}
+
+const largestFile = (plan: Plan | null): number => plan?.maxFileSize ?? Number.POSITIVE_INFINITY;
+
+const filesMax = (plan: Plan | null): number => plan?.maxFiles ?? Number.POSITIVE_INFINITY;
+
 /** The result of an upload that passed the guards: its status, or its code if several share the status. */
 export function outcomeOfUpload(
   project: Project,
@@ -218,21 +272,86 @@ export function outcomeOfUpload(
   type: string,
 ): 201 | 403 | 404 | string {
   const plan = planInForce(project, user);
-  const room = (plan?.storageLimit ?? Number.POSITIVE_INFINITY) - usedBy(filesOf(project, user));
   if (!user.active) return 403;
   if (space === 'unknown') return 404;
   if (space && !space.active) return 403;
   if (plan && !allows(plan, type)) return 'MIME_NOT_ALLOWED';
-  if (plan && size > plan.maxFileSize) return 'FILE_TOO_LARGE';
+  if (size > largestFile(plan)) return 'FILE_TOO_LARGE';
   // A user over quota has no room, not even for an empty file.
-  if (size > Math.max(0, room)) return 'STORAGE_LIMIT_EXCEEDED';
-  if (room < size) return 'STORAGE_LIMIT_EXCEEDED';
-  if (space && space.limit !== null) {
-    const used = usedBy(project.files.filter((file) => file.space === space));
-    if (used + size > space.limit) return 'STORAGE_LIMIT_EXCEEDED';
-  }
-  if (filesOf(project, user).length >= (plan?.maxFiles ?? Number.POSITIVE_INFINITY)) return 'OVER_QUOTA';
+  if (size > roomOf(project, user, space)) return 'STORAGE_LIMIT_EXCEEDED';
+  if (filesOf(project, user).length >= filesMax(plan)) return 'OVER_QUOTA';
   return 201;
+}
+
+/** The same for an upload that survives: those that are on their way count as files. */
+export function outcomeOfCreation(...upload: Parameters<typeof outcomeOfUpload>): 201 | 403 | 404 | string {
+  const [project, user] = upload;
+  const outcome = outcomeOfUpload(...upload);
+  if (outcome !== 201) return outcome;
+  const files = filesOf(project, user).length + unfinishedOf(project.uploads, user).length;
+  return files >= filesMax(planInForce(project, user)) ? 'OVER_QUOTA' : 201;
+}
+
+/** Whether whoever created the upload could still upload there: otherwise its URLs are dead. */
+export const isAlive = (project: Project, { owner, space, madeWith }: Upload): boolean =>
+  project.active && isThere(owner) && (!space || (space.active && !space.gone)) && keyStands(madeWith);
+
+/** Whether the URL of the upload answers. */
+export const isReachable = (project: Project, upload: Upload): boolean =>
+  ['uploading', 'completed'].includes(upload.status) && isAlive(project, upload);
+
+export interface Chunk {
+  readonly at: number;
+  readonly bytes: number;
+  /** The length of the file, as the request declares it. */
+  readonly declared: number | null;
+}
+
+/** The result of sending bytes to the URL of an upload, before it is completed. Unless it is 204, nothing has changed. */
+export function outcomeOfChunk(
+  project: Project,
+  upload: Upload,
+  chunk: Chunk,
+): 204 | 400 | 404 | 409 | 413 | string {
+  const { at, bytes, declared } = chunk;
+  const { owner, space, offset } = upload;
+  if (!isReachable(project, upload)) return 404;
+  if (upload.status === 'completed') return at === upload.size && bytes === 0 ? 204 : 409;
+  if (at !== offset) return 409;
+  if (upload.size !== null && at + bytes > upload.size) return 413;
+  if (upload.size !== null) return declared === null || declared === upload.size ? 204 : 400;
+  const fileMax = largestFile(planInForce(project, owner));
+  const room = roomOf(project, owner, space);
+  if (declared === null) {
+    if (bytes === 0 || bytes <= Math.min(fileMax - offset, room)) return 204;
+    return fileMax - offset <= room ? 'FILE_TOO_LARGE' : 'STORAGE_LIMIT_EXCEEDED';
+  }
+  if (declared < at + bytes) return 413;
+  if (declared > fileMax) return 'FILE_TOO_LARGE';
+  // What has arrived is reserved already.
+  return declared - offset > Math.max(0, room) ? 'STORAGE_LIMIT_EXCEEDED' : 204;
+}
+
+/** The result of completing an upload whose bytes are all there: 201, or the code with which it fails. */
+export function outcomeOfCompletion(project: Project, { owner, space, ...upload }: Upload): 201 | string {
+  const plan = planInForce(project, owner);
+  if (upload.content.length > largestFile(plan)) return 'FILE_TOO_LARGE';
+  if (upload.sha256 !== null && upload.sha256 !== sha256(upload.content)) return 'VALIDATION_ERROR';
+  if (plan && !allows(plan, upload.mimeType)) return 'MIME_NOT_ALLOWED';
+  // Its own bytes are among the reserved ones.
+  if (roomOf(project, owner, space) < 0) return 'STORAGE_LIMIT_EXCEEDED';
+  return filesOf(project, owner).length >= filesMax(plan) ? 'OVER_QUOTA' : 201;
+}
+
+/** The result of asking to complete a direct upload: 200 if it is completed already, a code if it fails now. */
+export function outcomeOfDirect(project: Project, upload: Upload, etag: string): number | string {
+  const { mode, status, size } = upload;
+  if (mode === 'direct' && status === 'completed') return 200;
+  if (mode !== 'direct' || status !== 'uploading') return 409;
+  if (size !== 0 && !upload.isOpen) return 422;
+  if (!isAlive(project, upload)) return 409;
+  if (size !== 0 && etag !== upload.etag) return 422;
+  return outcomeOfCompletion(project, upload);
 }
 
 export const hasAllSpaces = (project: Project, user: User): boolean =>

@@ -9,8 +9,10 @@ export interface RawReply {
 }
 
 export interface RawRequest {
+  /** POST if it is absent. */
+  readonly method?: string;
   readonly path: string;
-  readonly as: string;
+  readonly as?: string;
   readonly headers: readonly string[];
 }
 
@@ -27,7 +29,10 @@ export interface RawClient {
   end(): void;
 }
 
-export async function openRawPost(baseUrl: string, { path, as, headers }: RawRequest): Promise<RawClient> {
+export async function openRawPost(
+  baseUrl: string,
+  { method = 'POST', path, as, headers }: RawRequest,
+): Promise<RawClient> {
   const { hostname, port, pathname, host } = new URL(baseUrl);
   const socket = net.connect(Number(port), hostname);
   await once(socket, 'connect');
@@ -53,9 +58,9 @@ export async function openRawPost(baseUrl: string, { path, as, headers }: RawReq
   });
   socket.write(
     [
-      `POST ${pathname}${path} HTTP/1.1`,
+      `${method} ${pathname}${path} HTTP/1.1`,
       `Host: ${host}`,
-      `Authorization: Bearer ${as}`,
+      ...(as === undefined ? [] : [`Authorization: Bearer ${as}`]),
       ...headers,
       '',
       '',

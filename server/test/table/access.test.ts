@@ -253,10 +253,17 @@ async function callAs(endpoint: Endpoint, caller: CallerKind, expected: Expected
       // A different address for each call, so that the login limiter does not interfere.
       'x-forwarded-for': randomUUID(),
       ...(route.multipart ? { 'content-type': 'multipart/form-data; boundary=x' } : {}),
+      ...(route.dialect ? dialects[route.dialect] : {}),
     },
     ...(route.multipart ? { raw: '--x--\r\n' } : route.body ? { body: exampleOf(route.body) } : {}),
   });
 }
+
+/** The headers that choose the dialect, of a valid creation. */
+const dialects: Readonly<Record<NonNullable<Route['dialect']>, Record<string, string>>> = {
+  tus: { 'tus-resumable': '1.0.0', 'upload-length': '1' },
+  draft: { 'upload-complete': '?0', 'upload-length': '1' },
+};
 
 function remember(world: World, slot: string, made: Promise<string | undefined>) {
   world.credentials.set(slot, made as Promise<string>);
@@ -274,7 +281,7 @@ const fits = (status: number, expected: Expected, { errors }: Route): boolean =>
 
 describe('access: every caller gets what the route declares', () => {
   for (const endpoint of endpoints) {
-    test(`${endpoint.route.method} ${endpoint.path}`, async () => {
+    test(nameOf(endpoint), async () => {
       const surprises = await Promise.all(
         callers.map(async (caller) => {
           const expected = expectedOf(endpoint, caller);
@@ -319,7 +326,8 @@ test('access: an invalid credential of any kind is 401 on every guarded endpoint
   expect(surprises).toEqual([]);
 });
 
-const nameOf = ({ route, path }: Endpoint): string => `${route.method} ${path}`;
+const nameOf = ({ route, path }: Endpoint): string =>
+  `${route.method} ${path}${route.dialect ? ` by ${route.dialect}` : ''}`;
 
 describe('pinned: opening a route must change this file', () => {
   test('public routes', () => {
@@ -330,6 +338,10 @@ describe('pinned: opening a route must change this file', () => {
       'POST /auth/reset-password',
       'POST /auth/2fa/login',
       'GET /objects/:projectId/:fileId',
+      'PUT /objects/:projectId/:uploadId/parts/:number',
+      'HEAD /uploads/:token',
+      'PATCH /uploads/:token',
+      'DELETE /uploads/:token',
     ]);
   });
 
@@ -392,8 +404,15 @@ describe('pinned: opening a route must change this file', () => {
   });
 
   test('changes without an audit row', () => {
-    const silent = endpoints.filter(({ route }) => route.method !== 'GET' && route.audit === null);
-    expect(silent.map(nameOf)).toEqual([]);
+    const isRead = ({ route }: Endpoint) => route.method === 'GET' || route.method === 'HEAD';
+    const silent = endpoints.filter((endpoint) => !isRead(endpoint) && endpoint.route.audit === null);
+    // They carry the bytes of an upload: its creation and its end are recorded.
+    expect(silent.map(nameOf)).toEqual([
+      'POST /project/users/:userId/uploads/:uploadId/parts',
+      'POST /project/users/ext/:externalId/uploads/:uploadId/parts',
+      'PUT /objects/:projectId/:uploadId/parts/:number',
+      'PATCH /uploads/:token',
+    ]);
   });
 
   test('routes that user and space tokens may call', () => {
@@ -432,6 +451,22 @@ describe('pinned: opening a route must change this file', () => {
       'PUT /project/users/ext/:externalId/files/:fileId',
       'DELETE /project/users/:userId/files/:fileId',
       'DELETE /project/users/ext/:externalId/files/:fileId',
+      'POST /project/users/:userId/uploads',
+      'POST /project/users/ext/:externalId/uploads',
+      'POST /project/users/:userId/uploads by tus',
+      'POST /project/users/ext/:externalId/uploads by tus',
+      'POST /project/users/:userId/uploads by draft',
+      'POST /project/users/ext/:externalId/uploads by draft',
+      'GET /project/users/:userId/uploads',
+      'GET /project/users/ext/:externalId/uploads',
+      'GET /project/users/:userId/uploads/:uploadId',
+      'GET /project/users/ext/:externalId/uploads/:uploadId',
+      'DELETE /project/users/:userId/uploads/:uploadId',
+      'DELETE /project/users/ext/:externalId/uploads/:uploadId',
+      'POST /project/users/:userId/uploads/:uploadId/parts',
+      'POST /project/users/ext/:externalId/uploads/:uploadId/parts',
+      'POST /project/users/:userId/uploads/:uploadId/complete',
+      'POST /project/users/ext/:externalId/uploads/:uploadId/complete',
       'POST /project/users/:userId/images',
       'POST /project/users/ext/:externalId/images',
       'GET /project/jobs/:jobId',

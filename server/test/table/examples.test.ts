@@ -54,7 +54,7 @@ interface World {
 async function createWorld(): Promise<World> {
   const tenant = await createTenant(service.api, admin);
   const user = await createUser(service.api, tenant.key);
-  const plan = await createPlan(service.api, tenant.key);
+  const plan = await createPlan(service.api, tenant.key, { maxFileSize: 10_000_000 });
   const integration = await createIntegration(service.api, tenant.key);
   const path = `/project/users/${user.id}`;
   const space = await service.api.post(`${path}/spaces`, tenant.key, {
@@ -62,6 +62,8 @@ async function createWorld(): Promise<World> {
     name: 'A space',
   });
   const { body } = await upload(service.api, tenant.key, path, 'a file');
+  const direct = { name: 'a', mimeType: 'text/plain', size: 5, mode: 'direct' };
+  const begun = await service.api.post(`${path}/uploads`, tenant.key, direct);
   return {
     tenant,
     user,
@@ -74,6 +76,7 @@ async function createWorld(): Promise<World> {
       id: integration.id,
       spaceId: space.body.space.id,
       fileId: body.file.id,
+      uploadId: begun.body.upload.id,
     },
   };
 }
@@ -107,6 +110,12 @@ const secrets: Record<string, (world: World) => Promise<Json>> = {
     await service.api.put(`${at}/credentials`, tenant.key, { password: '4711' });
     const { external_id } = (await service.api.get(at, tenant.key)).body.space;
     return { external_id, password: '4711' };
+  },
+  'uploads.complete': async ({ tenant, ids }) => {
+    const at = `/project/users/${ids.userId}/uploads/${ids.uploadId}/parts`;
+    const [part] = (await service.api.post(at, tenant.key, { numbers: [1] })).body.parts;
+    const { headers } = await fetch(part.url, { method: 'PUT', body: 'bytes' });
+    return { parts: [{ number: 1, etag: headers.get('etag') }] };
   },
   'spaces.revokeToken': async () => ({ jti: randomUUID() }),
 };

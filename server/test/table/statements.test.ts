@@ -23,6 +23,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'files.sql.ts listChildFolders: files':
     'what is found by its space or user alone is then held against project and owner',
   'files.sql.ts listExposed: files': 'the mover serves every project',
+  'files.sql.ts listUnhashed: files': 'files of every project are hashed',
   'files.sql.ts listUnshown: files': 'the mover serves every project',
   'spaces.sql.ts findSpaceForLogin: users': 'a foreign key ties a space to a user of its own project',
   'objects.sql.ts countDue: objects': 'the backlog of the reaper, which serves every project',
@@ -34,6 +35,11 @@ const exceptions: Readonly<Record<string, string>> = {
   'stats.sql.ts listInstallationTotals: stat_totals, stat_deltas':
     'the sum over every project, for the admin',
   'stats.sql.ts sumOfInstallation: daily_stats': 'the sum over every project, for the admin',
+  'uploads.sql.ts countByStatus: uploads': 'the state of the whole service, for its operator',
+  'uploads.sql.ts findByToken: uploads': 'the hash of the secret in the URL tells the project',
+  'uploads.sql.ts forgetEnded: uploads, uploads': 'ended uploads of every project go',
+  'uploads.sql.ts listExpired: uploads': 'uploads of every project expire',
+  'uploads.sql.ts listUnfinished: uploads': 'uploads of every project are completed',
 };
 
 /** The tables whose every row belongs to a project. */
@@ -45,8 +51,8 @@ async function tenantTables(): Promise<string[]> {
   );
 }
 
-/** Calls of the functions in objects.sql.ts that compare the whole primary key, which begins with the project. */
-const fragmentsThatBind = /\$\{(?:isObject|isOneOf)\((?:[^{}]|\{[^{}]*\})*\)\}/g;
+/** Calls of functions that compare the project: the whole primary key of objects, the scope of an upload's reader. */
+const fragmentsThatBind = /\$\{(?:isObject|isOneOf|isVisible)\((?:[^{}]|\{[^{}]*\})*\)\}/g;
 
 /** The declarations with SQL, without comments and quoted text, whose brackets and words would mislead. */
 async function statements(): Promise<{ place: string; text: string }[]> {

@@ -162,7 +162,7 @@ async function identifyUserToken(
   refuseInactiveOwner(row, integrationId);
   const ceiling = integrationId === null ? '*' : ((row.integration_scopes ?? []) as Scope[]);
   const grant = commonGrant(claims.scopes, ceiling);
-  const actor = { kind: 'user', projectId, userId, integrationId, jti, grant } as const;
+  const actor = { kind: 'user', projectId, userId, integrationId, keyId: akid, jti, grant } as const;
   const rate = integrationId === null ? null : resolveRatePolicy(deps, row, `${integrationId}:${userId}`);
   return { caller: { actor, rate, cors: toCorsPolicy(row) }, subjects: toSubjects(rows) };
 }
@@ -181,7 +181,16 @@ async function identifySpaceToken(
   refuseInactiveOwner(row, integrationId);
   // The space's own scopes apply, regardless of who logged in.
   const grant = row.space_scopes as Scope[];
-  const actor = { kind: 'space', projectId, userId, spaceId, integrationId, jti, grant } as const;
+  const actor = {
+    kind: 'space',
+    projectId,
+    userId,
+    spaceId,
+    integrationId,
+    keyId: akid,
+    jti,
+    grant,
+  } as const;
   const rate = integrationId === null ? null : resolveRatePolicy(deps, row, `${integrationId}:${spaceId}`);
   return { caller: { actor, rate, cors: toCorsPolicy(row) }, subjects: toSubjects(rows) };
 }
@@ -225,6 +234,7 @@ const toSubject = (row: SubjectRow, id: string): Subject => ({
   externalId: row.u_external_id,
   active: row.u_active,
   usedBytes: row.u_used_bytes,
+  reservedBytes: row.u_reserved_bytes,
   createdAt: row.u_created_at,
   updatedAt: row.u_updated_at,
   plan: row.p_id === null ? null : toPlan(row, row.p_id),

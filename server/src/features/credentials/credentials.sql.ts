@@ -7,6 +7,7 @@ export interface SubjectRow {
   readonly u_external_id: string;
   readonly u_active: boolean;
   readonly u_used_bytes: number;
+  readonly u_reserved_bytes: number;
   readonly u_created_at: string;
   readonly u_updated_at: string;
   readonly p_id: string | null;
@@ -159,7 +160,7 @@ const policyColumns: Sql = sql`pr.active as project_active, i.active as integrat
   g.value as global_rate`;
 
 const subjectColumns: Sql = sql`u.id as u_id, u.external_id as u_external_id, u.active as u_active,
-  u.used_bytes as u_used_bytes, u.created_at as u_created_at, u.updated_at as u_updated_at,
+  u.used_bytes as u_used_bytes, u.reserved_bytes as u_reserved_bytes, u.created_at as u_created_at, u.updated_at as u_updated_at,
   p.id as p_id, p.name as p_name, p.description as p_description, p.storage_limit as p_storage_limit,
   p.max_file_size as p_max_file_size, p.allowed_mimes as p_allowed_mimes, p.max_files as p_max_files, p.max_spaces as p_max_spaces, p.is_default as p_is_default,
   p.created_at as p_created_at, p.updated_at as p_updated_at`;

@@ -1,10 +1,10 @@
 // Hashes beside the path of the bytes: of the whole body, for a client that sent a Content-Digest, which may cover the form
-// or just the file; and of the file, for a client that sent an Idempotency-Key.
+// or just the file; of the file, for a client that sent an Idempotency-Key; and of a part of it, for one that sent its checksum.
 import { createHash } from 'node:crypto';
 import type { Call } from '../../contract/call.ts';
 import type { PartSink } from '../../kernel/form/form-parser.ts';
 import { BufferedHash } from '../../platform/hashing/buffered-hash.ts';
-import type { Hashing } from '../../platform/hashing/stream-hash.ts';
+import type { HashAlgorithm, Hashing, StreamHash } from '../../platform/hashing/stream-hash.ts';
 import type { BodyGate, Holder } from './files.gate.ts';
 import type { UploadPermit } from './files.permit.ts';
 
@@ -16,12 +16,17 @@ export interface SideHash {
 }
 
 /** Of a small body at once; of a large one in a thread, and the body waits for it. */
-function openSideHash(hashing: Hashing, { isBuffered, gate }: UploadPermit, holder: Holder): SideHash {
-  return isBuffered ? openInline() : openInThread(hashing, gate, holder);
+export function openSideHash(
+  hashing: Hashing,
+  { isBuffered, gate }: UploadPermit,
+  holder: Holder,
+  algorithm: HashAlgorithm = 'sha256',
+): SideHash {
+  return isBuffered ? openInline(algorithm) : openInThread(hashing.open(algorithm), gate, holder);
 }
 
-function openInline(): SideHash {
-  const hash = createHash('sha256');
+function openInline(algorithm: HashAlgorithm): SideHash {
+  const hash = createHash(algorithm);
   return {
     write: (chunk) => void hash.update(chunk),
     digest: async () => hash.digest(),
@@ -29,8 +34,8 @@ function openInline(): SideHash {
   };
 }
 
-function openInThread(hashing: Hashing, gate: BodyGate, holder: Holder): SideHash {
-  const hash = new BufferedHash(hashing.open('sha256'));
+function openInThread(inThread: StreamHash, gate: BodyGate, holder: Holder): SideHash {
+  const hash = new BufferedHash(inThread);
   return {
     write: (chunk) => {
       if (hash.write(chunk)) return;

@@ -20,8 +20,11 @@ export interface FileFacts {
   readonly detected: string | null;
 }
 
+/** Those whose plan decides. */
+type Limited = { readonly plan: Pick<PlanFacts, 'allowedMimes'> | null };
+
 export async function gatherFacts(
-  user: Subject,
+  user: Limited,
   types: readonly string[],
   part: FilePart,
   head: Buffer,
@@ -34,7 +37,7 @@ export async function gatherFacts(
   };
 }
 
-const planTypes = ({ plan }: Subject): readonly string[] => plan?.allowedMimes ?? [];
+const planTypes = ({ plan }: Limited): readonly string[] => plan?.allowedMimes ?? [];
 
 interface Refused {
   readonly type: string;
@@ -43,7 +46,7 @@ interface Refused {
 }
 
 /** The declared or detected type, whichever the plan or this kind of upload does not allow. */
-export function findRefusedType(user: Subject, types: readonly string[], facts: FileFacts): Refused | null {
+export function findRefusedType(user: Limited, types: readonly string[], facts: FileFacts): Refused | null {
   const { declared, detected } = facts;
   const allowed = planTypes(user);
   if (!isAllowedType(declared, allowed)) return { type: declared, allowed };
@@ -54,7 +57,7 @@ export function findRefusedType(user: Subject, types: readonly string[], facts: 
   return isAllowedType(declared, types) ? null : { type: declared, allowed: types };
 }
 
-export function refuseType(user: Subject, types: readonly string[], facts: FileFacts): void {
+export function refuseType(user: Limited, types: readonly string[], facts: FileFacts): void {
   const refused = findRefusedType(user, types, facts);
   if (refused === null) return;
   const { declared, detected } = facts;
@@ -67,25 +70,33 @@ export function refuseType(user: Subject, types: readonly string[], facts: FileF
 }
 
 /** Checks the file size limit first: it applies however much room is left. */
-export function refuseSize(arrived: number, announced: number, bytesMax: number, room: Room): void {
+export function refuseSize(
+  arrived: number,
+  announced: number,
+  bytesMax: number,
+  room: Room,
+  user: Owner | null = null,
+): void {
   const size = Math.max(arrived, announced);
-  if (size > bytesMax) {
-    throw new PakhusError('FILE_TOO_LARGE', `A file may have at most ${bytesMax} bytes here`, {
-      details: { bytes_max: bytesMax },
-    });
-  }
-  if (size > room.user) throw toRefusal('user limit');
-  if (size > room.space) throw toRefusal('space limit');
+  if (size > bytesMax) throw fileTooLarge(bytesMax);
+  if (size > room.user) throw toRefusal('user limit', user);
+  if (size > room.space) throw toRefusal('space limit', user);
 }
 
+export const fileTooLarge = (bytesMax: number) =>
+  new PakhusError('FILE_TOO_LARGE', `A file may have at most ${bytesMax} bytes here`, {
+    details: { bytes_max: bytesMax },
+  });
+
 /** The room left at authentication. Only an early check: the commit decides. */
-export const toRoom = ({ plan, usedBytes }: Subject): Room => ({
-  user: roomLeft(plan?.storageLimit ?? null, usedBytes),
+export const toRoom = ({ plan, usedBytes, reservedBytes }: Subject): Room => ({
+  user: roomLeft(plan?.storageLimit ?? null, usedBytes + reservedBytes),
   space: Number.POSITIVE_INFINITY,
 });
 
-export const roomLeft = (limit: number | null, usedBytes: number): number =>
-  limit === null ? Number.POSITIVE_INFINITY : Math.max(0, limit - usedBytes);
+/** Taken bytes are used, or reserved for unfinished uploads. */
+export const roomLeft = (limit: number | null, takenBytes: number): number =>
+  limit === null ? Number.POSITIVE_INFINITY : Math.max(0, limit - takenBytes);
 
 const nameLengthMax = 255;
 
@@ -132,10 +143,10 @@ const digestFault = (path: string, received: Buffer) =>
     },
   ]);
 
-export function toRefusal(
-  outcome: Exclude<StoreOutcome, 'stored'>,
-  plan: Pick<PlanFacts, 'maxFiles'> | null = null,
-): PakhusError {
+/** What the messages need to know about the user, as read at authentication. */
+type Owner = Pick<Subject, 'plan' | 'reservedBytes'>;
+
+export function toRefusal(outcome: Exclude<StoreOutcome, 'stored'>, user: Owner | null = null): PakhusError {
   switch (outcome) {
     case 'no user':
       return userNotFound();
@@ -146,11 +157,11 @@ export function toRefusal(
     case 'inactive space':
       return new PakhusError('FORBIDDEN', 'The space is not active: activate it before you upload into it');
     case 'user limit':
-      return overLimit("the user's plan", 'storageLimit');
+      return overLimit("the user's plan", 'storageLimit', user);
     case 'space limit':
-      return overLimit('the space', 'limit_bytes');
+      return overLimit('the space', 'limit_bytes', user);
     case 'file count':
-      return tooMany('files', 'maxFiles', plan?.maxFiles ?? usualMax.files);
+      return tooMany('files', 'maxFiles', user?.plan?.maxFiles ?? usualMax.files);
     case 'object lost':
       return objectLost();
     case 'not confirmed':
@@ -158,11 +169,11 @@ export function toRefusal(
   }
 }
 
-const overLimit = (whose: string, limit: string) =>
-  new PakhusError(
+function overLimit(whose: string, limit: string, user: Owner | null): PakhusError {
+  const remedy = user?.reservedBytes ? 'delete something, cancel unfinished uploads' : 'delete something';
+  return new PakhusError(
     'STORAGE_LIMIT_EXCEEDED',
-    `Not enough storage left in ${whose}: delete something or raise its ${limit}`,
-    {
-      details: { limit },
-    },
+    `Not enough storage left in ${whose}: ${remedy} or raise its ${limit}`,
+    { details: { limit } },
   );
+}

@@ -10,8 +10,8 @@ export interface CopyRow {
   readonly mime_type: string;
   readonly storage_key: string;
   readonly zone: Zone;
-  /** Hex. */
-  readonly sha256: string;
+  /** Hex. Null if it was never read. */
+  readonly sha256: string | null;
   /** Set as soon as compression may have replaced the original. */
   readonly result_sha256: string | null;
   readonly result_format: string | null;

@@ -89,9 +89,9 @@ async function copyOnce({ from, to, hashing }: CopyOptions, file: CopyRow): Prom
   return 'copied';
 }
 
-/** Null if the digest is neither the original's nor the compressed image's. */
+/** Null if the digest is neither the original's, as far as that is known, nor the compressed image's. */
 function matchMeta(file: CopyRow, digest: string): ObjectMeta | null {
-  if (digest === file.sha256) return buildObjectMeta(file.name, file.mime_type);
+  if (digest === file.sha256 || file.sha256 === null) return buildObjectMeta(file.name, file.mime_type);
   if (digest !== file.result_sha256 || file.result_format === null) return null;
   return buildCompressedMeta(file.name, file.result_format);
 }

@@ -1,6 +1,7 @@
-// The periodic job that moves objects which are in the wrong zone.
+// The periodic jobs for files: they move objects which are in the wrong zone, and hash files that went past the service.
 import { periodic } from '../../contract/job.ts';
 import { reap } from '../objects/objects.reaper.ts';
+import { hashUnread } from './files.hash.ts';
 import { moveMisplaced } from './files.move.ts';
 
 const moveEverySeconds = 15;
@@ -12,5 +13,16 @@ export const mover = periodic({
     if (deps.objects.separatesPublic) await reap(deps, signal, 'exposed');
     const moved = await moveMisplaced(deps, signal);
     if (moved > 0) deps.log.info({ moved }, 'moved files to the zone that matches their visibility');
+  },
+});
+
+const hashEverySeconds = 15;
+
+export const hasher = periodic({
+  name: 'files.hash',
+  everySeconds: () => hashEverySeconds,
+  async run(deps, signal) {
+    const hashed = await hashUnread(deps, signal);
+    if (hashed > 0) deps.log.info({ hashed }, 'hashed files that clients sent to the store');
   },
 });

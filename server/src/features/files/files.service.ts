@@ -20,6 +20,7 @@ import { changeOf, recordAudit } from '../audit/audit.service.ts';
 import { removeDropped } from '../objects/objects.remove.ts';
 import { dropObjects } from '../objects/objects.service.ts';
 import { countFor } from '../traffic/traffic.count.ts';
+import { toRefusal } from './files.checks.ts';
 import { mergeValues } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
 import { zoneFor } from './files.objects.ts';
@@ -32,6 +33,7 @@ import {
   fileSeparator,
   findDeletion,
   findFiles,
+  findSpaceOfUser,
   findView,
   isSearch,
   type LargePageRow,
@@ -377,3 +379,13 @@ export const lockInZone = async (
   fileId: string,
   zone: Zone,
 ): Promise<boolean> => (await tx.query(lockFileInZone(projectId, fileId, zone))).length > 0;
+
+export async function refuseAbsentSpace(
+  { db }: Pick<Deps, 'db'>,
+  projectId: string,
+  userId: string,
+  spaceId: string,
+): Promise<void> {
+  const [space] = await db.read<{ active: boolean }>(findSpaceOfUser(projectId, userId, spaceId));
+  if (!space?.active) throw toRefusal(space ? 'inactive space' : 'no space');
+}

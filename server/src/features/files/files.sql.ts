@@ -106,6 +106,20 @@ export const listUnshown = (after: string, rowsMax: number): Sql => sql`
   select ${columns}, project_id from files
   where visibility <> zone and visibility = 'public' and id > ${after} order by id limit ${rowsMax}`;
 
+export interface UnhashedRow {
+  readonly project_id: string;
+  readonly id: string;
+  readonly zone: Zone;
+  readonly storage_key: string;
+}
+
+/** Files of all projects that went past the service and were not read yet. */
+export const listUnhashed = (rowsMax: number): Sql => sql`
+  select project_id, id, zone, storage_key from files where sha256 is null limit ${rowsMax}`;
+
+export const setSha256 = ({ project_id, id }: UnhashedRow, sha256: Buffer): Sql => sql`
+  update files set sha256 = ${sha256} where project_id = ${project_id} and id = ${id} and sha256 is null`;
+
 /** Locks a file to move it, if its visibility is still `to` and its object is in the other zone. */
 export const lockMisplaced = (projectId: string, fileId: string, to: Zone): Sql => sql`
   select ${selectFromJob(sql`j.status`)} = 'done' as compressed from files
@@ -121,16 +135,17 @@ export const setZone = (projectId: string, fileId: string, zone: Zone): Sql => s
 export const findSpaceOfUser = (projectId: string, userId: string, spaceId: string): Sql => sql`
   select active from spaces where project_id = ${projectId} and user_id = ${userId} and id = ${spaceId}`;
 
-/** Limits and usage of a user and, if given, of one of its spaces. */
+/** Limits of a user and, if given, of one of its spaces. Taken bytes are used or reserved. */
 export interface RoomRow {
   readonly storage_limit: number | null;
-  readonly used_bytes: number;
+  readonly taken_bytes: number;
   readonly space_limit: number | null;
-  readonly space_used_bytes: number | null;
+  readonly space_taken_bytes: number | null;
 }
 
 export const findRoom = (projectId: string, userId: string, spaceId: string | null): Sql => sql`
-  select p.storage_limit, u.used_bytes, s.limit_bytes as space_limit, s.used_bytes as space_used_bytes
+  select p.storage_limit, u.used_bytes + u.reserved_bytes as taken_bytes, s.limit_bytes as space_limit,
+    s.used_bytes + s.reserved_bytes as space_taken_bytes
   from users u
   left join plans p on p.project_id = u.project_id and p.id = coalesce(u.plan_id,
     (select d.id from plans d where d.project_id = ${projectId} and d.is_default))

@@ -44,7 +44,8 @@ import { buildObjectMeta, zoneFor } from './files.objects.ts';
 import { bufferedBytesMax, declaredBytes, UploadPermit } from './files.permit.ts';
 import { Intake, type ReceivedFile, wholeBytesMax } from './files.receive.ts';
 import { digestForm, digestRepeated } from './files.repeated.ts';
-import { findRoom, findSpaceOfUser, type RoomRow } from './files.sql.ts';
+import { refuseAbsentSpace } from './files.service.ts';
+import { findRoom, type RoomRow } from './files.sql.ts';
 import { watchClient } from './files.watch.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
@@ -162,10 +163,12 @@ async function receiveAndStore<Input extends UploadInput>(
     call.idempotency?.setContent(digestForm(form, await attempt.fileHash.digest()));
   const input = parseInput(kind, form);
   const values = mergeValues(noValues, input);
-  if (actor.kind !== 'space' && input.space_id) await refuseAbsentSpace(attempt, actor, input.space_id);
+  // Before the file is checked, so that a wrong space is reported first. The commit checks again.
+  if (actor.kind !== 'space' && input.space_id)
+    await refuseAbsentSpace(deps, actor.projectId, user.id, input.space_id);
   const facts = await gatherFacts(user, kind.types, part, file.head);
   refuseType(user, kind.types, facts);
-  refuseSize(file.size, file.cutShort ? announcedSize(call.raw) : 0, bytesMax, attempt.room);
+  refuseSize(file.size, file.cutShort ? announcedSize(call.raw) : 0, bytesMax, attempt.room, user);
   const arrived = await streamed;
   const sha256 = file.sha256 ?? arrived?.sha256;
   if (!sha256) throw new Error('The file is neither stored nor in memory');
@@ -176,7 +179,7 @@ async function receiveAndStore<Input extends UploadInput>(
   attempt.committing = true;
   const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
   attempt.committing = false;
-  if (outcome !== 'stored') throw toRefusal(outcome, user.plan);
+  if (outcome !== 'stored') throw toRefusal(outcome, user);
   countFor(deps, actor, user.id, { uploads: 1, bytes_in: file.size });
   return { compression: null, created_at: stored_at, updated_at: stored_at, ...row };
 }
@@ -184,16 +187,6 @@ async function receiveAndStore<Input extends UploadInput>(
 /** The minimum size of the file, derived from Content-Length. */
 const announcedSize = ({ headers }: IncomingMessage): number =>
   Math.max(0, Number(headers['content-length'] ?? 0) - formBytesMax);
-
-/** Runs before the file is checked, so that a wrong space is reported first. The commit checks again. */
-async function refuseAbsentSpace(
-  { deps, user }: Attempt,
-  { projectId }: TenantActor,
-  spaceId: string,
-): Promise<void> {
-  const [space] = await deps.db.read<{ active: boolean }>(findSpaceOfUser(projectId, user.id, spaceId));
-  if (!space?.active) throw toRefusal(space ? 'inactive space' : 'no space');
-}
 
 interface Received {
   readonly form: FormFields;
@@ -309,8 +302,8 @@ async function claimRoom(
     const [row] = await deps.db.read<RoomRow>(findRoom(projectId, user.id, spaceId));
     // No row: the user was deleted, and the commit will refuse the file.
     return {
-      user: row ? roomLeft(row.storage_limit, row.used_bytes) : attempt.room.user,
-      space: roomLeft(row?.space_limit ?? null, row?.space_used_bytes ?? 0),
+      user: row ? roomLeft(row.storage_limit, row.taken_bytes) : attempt.room.user,
+      space: roomLeft(row?.space_limit ?? null, row?.space_taken_bytes ?? 0),
     };
   };
   attempt.claim = await deps.inFlight.claim({

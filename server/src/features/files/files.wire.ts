@@ -134,10 +134,12 @@ const fileFields = {
   storageKey: Type.String({
     examples: ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff/7c9e6679-7425-40de-944b-e07fc1f90ae7'],
   }),
-  sha256: Type.String({
-    description: 'SHA-256 of the upload, in hex.',
-    examples: ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
-  }),
+  sha256: Nullable(
+    Type.String({
+      description: 'SHA-256 of the upload, in hex. Null for a moment after a direct upload without one.',
+      examples: ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+    }),
+  ),
   folder: FolderKept,
   tags: Type.Array(Type.String(), { examples: [['paid', 'q1']] }),
   classifier: Nullable(Type.String({ examples: ['invoice'] })),

@@ -11,6 +11,7 @@ import { dropFilesOfProject } from '../files/files.service.ts';
 import { forgetAnswers } from '../idempotency/idempotency.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
 import { lockProject, lockProjectWhole } from '../locks/locks.project.ts';
+import { dropUploadsOfProject } from '../uploads/uploads.service.ts';
 import {
   deleteProject,
   findProject,
@@ -129,6 +130,7 @@ export async function removeProject(deps: Deps, projectId: string, audit: AuditS
     // Waits for uploads that are committing and blocks new ones, so that no object is missed.
     await lockProjectWhole(tx, projectId);
     const before = await readProject(tx, projectId);
+    await dropUploadsOfProject(tx, projectId);
     await dropFilesOfProject(deps, tx, projectId);
     await forgetAnswers(tx, projectId);
     await tx.query(deleteProject(projectId));

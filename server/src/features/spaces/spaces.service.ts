@@ -22,6 +22,7 @@ import { hashQueueOfSpaces } from '../../platform/passwords.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { moveFilesOfSpace } from '../files/files.service.ts';
 import { lockProjectShared } from '../locks/locks.project.ts';
+import { cancelUploadsOfSpace } from '../uploads/uploads.service.ts';
 import { lockOwner } from '../users/users.service.ts';
 import {
   countSpaces,
@@ -33,6 +34,8 @@ import {
   type LockedSpaceRow,
   listSpaces,
   lockSpace,
+  revokeUploadsOfSession,
+  revokeUploadsOfSpace,
   type SetPassword,
   type SpaceLoginRow,
   type SpaceRow,
@@ -115,9 +118,9 @@ export async function changeSpace(
       limit_bytes: input.limit_bytes === undefined ? before.limit_bytes : input.limit_bytes,
       active: input.active ?? before.active,
     };
-    const [row] = await tx.query<SpaceRow>(
-      updateSpace(actor.projectId, spaceId, values, passwordCovers(before, values.scopes)),
-    );
+    const keepsPassword = passwordCovers(before, values.scopes);
+    if (!values.active || !keepsPassword) await tx.query(revokeUploadsOfSpace(actor.projectId, spaceId));
+    const [row] = await tx.query<SpaceRow>(updateSpace(actor.projectId, spaceId, values, keepsPassword));
     const after = row as SpaceRow;
     await recordAudit(tx, audit, about(after, changeOf({ ...before }, { ...after })));
     return after;
@@ -153,6 +156,7 @@ export async function removeSpace(
     await lockProjectShared(tx, projectId);
     await lockOwner(tx, projectId, userId);
     const space = await lockAndRead(tx, projectId, userId, spaceId);
+    await cancelUploadsOfSpace(tx, projectId, userId, spaceId, audit);
     await moveFilesOfSpace(deps, tx, projectId, spaceId);
     await tx.query(deleteSpace(projectId, spaceId));
     await recordAudit(tx, audit, about(space, { old: { external_id: space.external_id, name: space.name } }));
@@ -175,6 +179,7 @@ export async function setSpacePassword(
   const { external_id } = await projectTransaction(deps, projectId, async (tx) => {
     const space = await lockAndRead(tx, projectId, userId, spaceId);
     refuseExcessScopes(actor, space.scopes);
+    await tx.query(revokeUploadsOfSpace(projectId, spaceId));
     await tx.query(updateSpacePassword(projectId, spaceId, password));
     await recordAudit(tx, audit, about(space, {}));
     return space;
@@ -257,7 +262,9 @@ export async function revokeSpaceToken(
 ): Promise<void> {
   const { projectId } = actor;
   await projectTransaction(deps, projectId, async (tx) => {
-    const [ended] = await tx.query<{ user_id: string }>(endSpaceSession(projectId, jti, pinnedUserOf(actor)));
+    const userId = pinnedUserOf(actor);
+    await tx.query(revokeUploadsOfSession(projectId, jti, userId));
+    const [ended] = await tx.query<{ user_id: string }>(endSpaceSession(projectId, jti, userId));
     // No audit row if there was no such session.
     if (ended)
       await recordAudit(tx, audit, { resourceType: 'token', resourceId: jti, userId: ended.user_id });

@@ -12,6 +12,7 @@ export interface SpaceRow {
   readonly scopes: Scope[];
   readonly limit_bytes: number | null;
   readonly used_bytes: number;
+  readonly reserved_bytes: number;
   readonly active: boolean;
   readonly has_password: boolean;
   readonly created_at: string;
@@ -36,7 +37,7 @@ export interface SetPassword {
   readonly scopes: readonly (Scope | '*')[];
 }
 
-const columns = sql`id, user_id, external_id, name, scopes, limit_bytes, used_bytes, active,
+const columns = sql`id, user_id, external_id, name, scopes, limit_bytes, used_bytes, reserved_bytes, active,
   password_hash is not null as has_password, created_at, updated_at`;
 
 export const listSpaces = (projectId: string, userId: string, after: Sql, page: PageRequest): Sql =>
@@ -96,21 +97,54 @@ export const updateSpacePassword = (projectId: string, spaceId: string, password
     updated_at = now()
   where project_id = ${projectId} and id = ${spaceId}`;
 
-/** No row if the password changed or the space became inactive since the password was verified. */
+/**
+ * No row if the password changed or the space became inactive since the password was verified. The space is locked first, so
+ * that of two logins at once the later one revokes the token of the other.
+ */
 export const updateSpaceSession = (
   projectId: string,
   spaceId: string,
   jti: string,
   verifiedHash: string,
 ): Sql => sql`
-  update spaces set session_jti = ${jti}
-  where project_id = ${projectId} and id = ${spaceId} and active and password_hash = ${verifiedHash} returning id`;
+  with previous as (
+    select id, user_id, session_jti from spaces
+    where project_id = ${projectId} and id = ${spaceId} and active and password_hash = ${verifiedHash} for no key update),
+  revoked as (
+    insert into revoked_tokens (jti, subject_id, expires_at)
+    select session_jti, id, now() + interval '366 days' from previous where session_jti is not null
+    on conflict do nothing)
+  update spaces s set session_jti = ${jti} from previous
+  where s.project_id = ${projectId} and s.id = previous.id returning s.id`;
 
 /** If `userId` is given, only for spaces of that user. */
 export const endSpaceSession = (projectId: string, jti: string, userId: string | null): Sql => sql`
   update spaces set session_jti = null
   where project_id = ${projectId} and session_jti = ${jti} and user_id = coalesce(${userId}::uuid, user_id)
   returning id, user_id`;
+
+/**
+ * The URL of an upload outlives the space token that created it, but not the end of that session. Call before the session
+ * ends.
+ */
+export const revokeUploadsOfSpace = (projectId: string, spaceId: string): Sql =>
+  revokeUploads(sql`
+    select session_jti as jti, id as space_id from spaces
+    where project_id = ${projectId} and id = ${spaceId} and session_jti is not null`);
+
+/** The same for one session, also if another login has replaced it. */
+export const revokeUploadsOfSession = (projectId: string, jti: string, userId: string | null): Sql =>
+  revokeUploads(sql`
+    select session_jti as jti, id as space_id from spaces
+    where project_id = ${projectId} and session_jti = ${jti} and user_id = coalesce(${userId}::uuid, user_id)
+    union select jti, space_id from uploads
+    where project_id = ${projectId} and jti = ${jti} and user_id = coalesce(${userId}::uuid, user_id)
+      and space_id is not null and status = 'uploading'`);
+
+/** Under the id of the space, so that no user token is revoked by it. */
+const revokeUploads = (sessions: Sql): Sql => sql`
+  insert into revoked_tokens (jti, subject_id, expires_at)
+  select jti, space_id, now() + interval '366 days' from (${sessions}) s on conflict do nothing`;
 
 export const deleteSpace = (projectId: string, spaceId: string): Sql => sql`
   delete from spaces where project_id = ${projectId} and id = ${spaceId}`;

@@ -24,6 +24,9 @@ export const SpaceView = Named('Space', {
   scopes: ScopeList,
   limit_bytes: LimitBytes,
   used_bytes: Bytes('Bytes stored in the space now.'),
+  reserved_bytes: Bytes(
+    'Bytes reserved in the space for unfinished uploads. The limit applies to both together.',
+  ),
   active: Type.Boolean({ examples: [true] }),
   has_password: Type.Boolean({
     description: 'Whether the space can log in. If false, set a password with `PUT …/credentials`.',
@@ -57,6 +60,7 @@ export const viewSpace = (row: SpaceRow): Static<typeof SpaceView> => ({
   scopes: row.scopes,
   limit_bytes: row.limit_bytes,
   used_bytes: row.used_bytes,
+  reserved_bytes: row.reserved_bytes,
   active: row.active,
   has_password: row.has_password,
   created_at: row.created_at,

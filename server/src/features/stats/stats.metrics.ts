@@ -1,10 +1,13 @@
-// Gauges for operators: queue, reaper and connections. No label names a tenant.
+// Gauges for operators: queue, reaper, uploads and connections. No label names a tenant.
+
+import type { LiveUploads } from '../../contract/upload.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { readReaperBacklog } from '../objects/objects.service.ts';
+import { readUploadCounts } from '../uploads/uploads.service.ts';
 import { readJobCounts } from './stats.service.ts';
 
-export function registerGauges(metrics: Metrics, db: Database): void {
+export function registerGauges(metrics: Metrics, db: Database, liveUploads: LiveUploads): void {
   metrics.gauge('pakhus_queue_depth', 'Image jobs that are not finished, of all instances.', async () => {
     const { pending, processing } = await readJobCounts(db);
     return [
@@ -17,6 +20,7 @@ export function registerGauges(metrics: Metrics, db: Database): void {
     'Objects that are due to be deleted, of all instances; 100000 stands for more.',
     async () => [{ value: await readReaperBacklog(db) }],
   );
+  registerUploads(metrics, db, liveUploads);
   metrics.gauge('pakhus_database_connections', 'Connections of the pool of this process.', () => {
     const { total, idle } = db.pool();
     return [
@@ -27,4 +31,29 @@ export function registerGauges(metrics: Metrics, db: Database): void {
   metrics.gauge('pakhus_database_waiting', 'Statements that wait for a connection of the pool.', () => [
     { value: db.pool().waiting },
   ]);
+}
+
+function registerUploads(metrics: Metrics, db: Database, { counts }: LiveUploads): void {
+  metrics.gauge(
+    'pakhus_uploads',
+    'Uploads by state, of all instances: unfinished ones, and those that ended within a day.',
+    async () =>
+      (await readUploadCounts(db)).map(({ status, uploads }) => ({
+        labels: { state: status },
+        value: uploads,
+      })),
+  );
+  metrics.gauge(
+    'pakhus_upload_reserved_bytes',
+    'Bytes reserved for unfinished uploads, of all instances.',
+    async () => [{ value: (await readUploadCounts(db)).reduce((sum, { reserved }) => sum + reserved, 0) }],
+  );
+  metrics.total('pakhus_upload_resumptions_total', 'Requests that went on with an upload.', () => [
+    { value: counts.resumptions },
+  ]);
+  metrics.total(
+    'pakhus_upload_takeovers_total',
+    'Requests that took an upload over from another one.',
+    () => [{ value: counts.takeovers }],
+  );
 }

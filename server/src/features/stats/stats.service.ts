@@ -89,7 +89,7 @@ export async function readUserStats(deps: Deps, actor: TenantActor, user: Subjec
     user_id: user.id,
     files: usage.files,
     bytes: usage.bytes,
-    storage: buildSnapshot({ usedBytes: usage.bytes, plan }),
+    storage: buildSnapshot({ usedBytes: usage.bytes, reservedBytes: usage.reserved_bytes, plan }),
     last_30_days: sumDays(days),
   };
 }

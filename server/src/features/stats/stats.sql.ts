@@ -125,15 +125,16 @@ export const countOverQuota = (projectId: string): Sql => sql`
 export interface UsageRow {
   readonly files: number;
   readonly bytes: number;
+  readonly reserved_bytes: number;
   readonly limit_bytes: number | null;
 }
 
 export const findUserUsage = (projectId: string, userId: string): Sql => sql`
-  select file_count as files, used_bytes as bytes, null::bigint as limit_bytes from users
+  select file_count as files, used_bytes as bytes, reserved_bytes, null::bigint as limit_bytes from users
   where project_id = ${projectId} and id = ${userId}`;
 
 export const findSpaceUsage = (projectId: string, spaceId: string): Sql => sql`
-  select file_count as files, used_bytes as bytes, limit_bytes from spaces
+  select file_count as files, used_bytes as bytes, reserved_bytes, limit_bytes from spaces
   where project_id = ${projectId} and id = ${spaceId}`;
 
 export const countProjects: Sql = sql`select count(*) as projects from projects`;

@@ -37,6 +37,13 @@ export function countFor(
   deps.counters.add(keys, amounts);
 }
 
+/** A file that arrived by the URL of an upload, which names no caller. */
+export function countStored(deps: Counting, projectId: string, userId: string, bytes: number): void {
+  const day = dayOf(deps.clock());
+  const keys = [projectId, userId].map((subjectId) => ({ projectId, subjectId, day }));
+  deps.counters.add(keys, { uploads: 1, bytes_in: bytes });
+}
+
 const dayMs = 86_400_000;
 let cachedDay = { number: -1, text: '' };
 

@@ -12,6 +12,7 @@ import { recordAudit } from '../audit/audit.service.ts';
 import { dropFilesOfUser } from '../files/files.service.ts';
 import { lockProjectShared } from '../locks/locks.project.ts';
 import { planNotFound, plansInForce } from '../plans/plans.service.ts';
+import { dropUploadsOfUser } from '../uploads/uploads.service.ts';
 import {
   deleteUser,
   insertUser,
@@ -105,6 +106,7 @@ export async function removeUser(
     // Deleting the project locks the same files in another order.
     await lockProjectShared(tx, projectId);
     const row = await lockAndRead(tx, projectId, userId);
+    await dropUploadsOfUser(tx, projectId, userId);
     await dropFilesOfUser(deps, tx, projectId, userId);
     await tx.query(deleteUser(projectId, userId));
     const metadata = { old: { external_id: row.external_id, used_bytes: row.used_bytes } };
@@ -153,6 +155,7 @@ const toSubject = (row: UserRow, plan: PlanFacts | null): Subject => ({
   externalId: row.external_id,
   active: row.active,
   usedBytes: row.used_bytes,
+  reservedBytes: row.reserved_bytes,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   plan,

@@ -8,11 +8,12 @@ export interface UserRow {
   readonly plan_id: string | null;
   readonly active: boolean;
   readonly used_bytes: number;
+  readonly reserved_bytes: number;
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-const columns = sql`id, external_id, plan_id, active, used_bytes, created_at, updated_at`;
+const columns = sql`id, external_id, plan_id, active, used_bytes, reserved_bytes, created_at, updated_at`;
 
 export const listUsers = (projectId: string, after: Sql, page: PageRequest): Sql =>
   newestFirst(sql`select ${columns} from users where project_id = ${projectId}${after}`, page);

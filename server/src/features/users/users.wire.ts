@@ -6,8 +6,9 @@ import { PlanView, viewPlan } from '../plans/plans.wire.ts';
 
 const snapshotFields = {
   storageUsed: Bytes('Bytes stored now.'),
+  storageReserved: Bytes('Bytes reserved for unfinished uploads.'),
   storageLimit: Nullable(Bytes('Limit of the plan; null for unlimited.')),
-  storageAvailable: Nullable(Bytes('Bytes left; null for unlimited.')),
+  storageAvailable: Nullable(Bytes('Bytes left after those used and reserved; null for unlimited.')),
   usagePercent: Type.Number({
     minimum: 0,
     description: 'Used percentage of the limit; 0 for unlimited.',
@@ -31,16 +32,19 @@ export const UserView = Named('User', {
 
 export function buildSnapshot({
   usedBytes,
+  reservedBytes,
   plan,
 }: {
   readonly usedBytes: number;
+  readonly reservedBytes: number;
   readonly plan: Pick<PlanFacts, 'storageLimit'> | null;
 }): Static<typeof StorageSnapshot> {
   const limit = plan?.storageLimit ?? null;
   return {
     storageUsed: usedBytes,
+    storageReserved: reservedBytes,
     storageLimit: limit,
-    storageAvailable: limit === null ? null : Math.max(0, limit - usedBytes),
+    storageAvailable: limit === null ? null : Math.max(0, limit - usedBytes - reservedBytes),
     usagePercent: usagePercent(usedBytes, limit),
     overQuota: limit !== null && usedBytes > limit,
   };
@@ -60,6 +64,7 @@ export function viewUser(user: Subject): Static<typeof UserView> {
     active: user.active,
     plan: user.plan && viewPlan(user.plan),
     storageUsed: snapshot.storageUsed,
+    storageReserved: snapshot.storageReserved,
     storageLimit: snapshot.storageLimit,
     storageAvailable: snapshot.storageAvailable,
     usagePercent: snapshot.usagePercent,

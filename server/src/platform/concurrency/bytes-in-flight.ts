@@ -3,7 +3,7 @@
 import { outage } from '../../kernel/error.ts';
 import { FairSemaphore } from './fair-semaphore.ts';
 
-/** What committed files leave of the limits; Infinity if there is no limit. */
+/** What used and reserved bytes leave of the limits; Infinity if there is no limit. */
 export interface Room {
   readonly user: number;
   readonly space: number;

@@ -1,0 +1,142 @@
+// Turns an upload whose bytes are all there into a file. May be repeated after a crash at any point: the object is put into
+// place first, then one statement commits the file.
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { PakhusError } from '../../kernel/error.ts';
+import { mayWait } from '../../platform/db/project-work.ts';
+import { hashStream } from '../../platform/hashing/buffered-hash.ts';
+import type { StreamHash } from '../../platform/hashing/stream-hash.ts';
+import { sniffedBytes } from '../../platform/media-detect.ts';
+import type { StagedPart } from '../../platform/objects/staged-objects.ts';
+import { fileTooLarge, gatherFacts, refuseType, toRefusal, verifyDigests } from '../files/files.checks.ts';
+import { countStored } from '../traffic/traffic.count.ts';
+import { takenOver, toStagedObject } from './uploads.claim.ts';
+import { largestFile } from './uploads.create.ts';
+import { discardBytes } from './uploads.end.ts';
+import {
+  type ClaimRow,
+  type CompletedRow,
+  completeUpload,
+  endUpload,
+  listParts,
+  type StagedRow,
+  type UploadRow,
+} from './uploads.sql.ts';
+
+export type Client = Pick<AuditStamp, 'ipAddress' | 'userAgent'>;
+
+/** `hash` covers the whole file, if there is one; it is closed here. `parts`: as the client of a direct upload says. */
+export interface Completion {
+  readonly hash: StreamHash | null;
+  readonly parts?: readonly StagedPart[];
+}
+
+/** Resolves to the completed upload. A refusal ends the upload and gives everything back. */
+export async function complete(
+  deps: Deps,
+  row: ClaimRow,
+  { hash, parts }: Completion,
+  client: Client,
+): Promise<UploadRow> {
+  try {
+    await putInPlace(deps, row, parts);
+    const digest = hash ? await hash.digest() : await hashIfNeeded(deps, row);
+    await refuseFile(deps, row, digest);
+    const statement = completeUpload(row, digest, client);
+    const [result] = await mayWait(deps, row.project_id, () => deps.db.query<CompletedRow>(statement));
+    const { outcome, stored_at } = result as CompletedRow;
+    if (outcome === 'taken') throw takenOver();
+    if (outcome !== 'stored') throw new Refused(toRefusal(outcome));
+    countStored(deps, row.project_id, row.user_id, row.size ?? 0);
+    return { ...row, status: 'completed', file_id: row.object_id, updated_at: stored_at };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    await fail(deps, row, error.why);
+    throw error.why;
+  } finally {
+    hash?.close();
+  }
+}
+
+/** The upload is over: a repetition would end the same way. */
+class Refused extends Error {
+  readonly why: PakhusError;
+
+  constructor(why: PakhusError) {
+    super(why.message);
+    this.why = why;
+  }
+}
+
+async function putInPlace(deps: Deps, row: ClaimRow, given?: readonly StagedPart[]): Promise<void> {
+  const needsParts = deps.objects.kind === 's3' && row.size !== 0;
+  const parts = given ?? (needsParts ? await deps.db.read<StagedPart>(listParts(row)) : []);
+  try {
+    await deps.objects.staged.complete(toStagedObject(row), { bytes: row.size ?? 0, parts });
+  } catch (error) {
+    // A client that sent the wrong list of parts may send another one.
+    if (given || !(error instanceof PakhusError) || error.status >= 500) throw error;
+    throw new Refused(bytesLost(error));
+  }
+}
+
+/** Read once, where not one process has received all of it. A direct upload is hashed by a job, unless the client asks. */
+async function hashIfNeeded(deps: Deps, row: ClaimRow): Promise<Buffer | null> {
+  if (row.mode === 'direct' && row.sha256 === null) return null;
+  const { zone, key } = toStagedObject(row);
+  return hashStream(deps.hashing, 'sha256', await deps.objects.get(zone, key));
+}
+
+/** The plan may have changed since the upload was created, and only now are there bytes to look at. */
+async function refuseFile(deps: Deps, row: ClaimRow, digest: Buffer | null): Promise<void> {
+  try {
+    const fileMax = largestFile(deps, row.max_file_size);
+    if ((row.size ?? 0) > fileMax) throw fileTooLarge(fileMax);
+    if (digest && row.sha256) await verifyDigests(digest, row.sha256, undefined, null);
+    const allowedMimes = row.allowed_mimes ?? [];
+    if (allowedMimes.length === 0) return;
+    const part = { filename: row.name, contentType: row.mime_type };
+    const facts = await gatherFacts({ plan: { allowedMimes } }, [], part, await readHead(deps, row));
+    refuseType({ plan: { allowedMimes } }, [], facts);
+  } catch (error) {
+    if (error instanceof PakhusError && error.status < 500) throw new Refused(error);
+    throw error;
+  }
+}
+
+async function readHead(deps: Deps, row: ClaimRow): Promise<Buffer> {
+  if (!row.size) return Buffer.alloc(0);
+  const { zone, key } = toStagedObject(row);
+  const range = { start: 0, end: Math.min(row.size, sniffedBytes) - 1 };
+  const chunks: Buffer[] = [];
+  for await (const chunk of await deps.objects.get(zone, key, range)) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** Ends the upload if it is still this request's. */
+async function fail(deps: Deps, row: ClaimRow, { code, message }: PakhusError): Promise<void> {
+  const statement = endUpload(row, row.epoch, 'failed', { code, message }, null);
+  const [ended] = await mayWait(deps, row.project_id, () => deps.db.query<StagedRow>(statement));
+  if (ended) await discardBytes(deps, ended);
+}
+
+/** Runs `work`, and ends the upload if the store has lost some of its bytes. */
+export async function failIfLost<Result>(
+  deps: Deps,
+  row: ClaimRow,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof PakhusError) || error.code !== 'NOT_FOUND') throw error;
+    const why = bytesLost(error);
+    await fail(deps, row, why);
+    throw why;
+  }
+}
+
+const bytesLost = (cause: PakhusError) =>
+  new PakhusError('CONFLICT', 'The store no longer has all bytes of this upload: create a new one', {
+    cause,
+  });

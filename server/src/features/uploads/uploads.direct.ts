@@ -1,0 +1,160 @@
+// Direct uploads: clients send parts straight to the object store, to URLs that take exactly the reserved length.
+import type { Call } from '../../contract/call.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { isoOf } from '../../kernel/clock.ts';
+import { invalid, PakhusError } from '../../kernel/error.ts';
+import { canonicalJson } from '../../kernel/text/canonical-json.ts';
+import type { StagedObject, StagedPart, StagedState } from '../../platform/objects/staged-objects.ts';
+import { toStorageKey } from '../objects/objects.key.ts';
+import { receiveWhole } from './uploads.body.ts';
+import { claim, toStagedObject, uploadNotFound } from './uploads.claim.ts';
+import { complete } from './uploads.complete.ts';
+import { bodyLength } from './uploads.headers.ts';
+import { beginDirect, findAlive, type StagedRow, type UploadRow } from './uploads.sql.ts';
+
+/** Long enough for a part on a slow line; the client asks again for those that it has not sent by then. */
+const urlSeconds = 3_600;
+
+export interface PartTarget {
+  readonly number: number;
+  readonly url: string;
+  readonly size: number;
+  readonly expires_at: string;
+}
+
+export async function openParts(
+  deps: Deps,
+  row: StagedRow,
+  numbers: readonly number[],
+  call: Call,
+): Promise<PartTarget[]> {
+  refuseOther(row);
+  const size = row.size ?? 0;
+  const partSize = deps.objects.staged.partBytesFor(size);
+  const count = countParts(size, partSize);
+  const wrong = numbers.find((number) => number > count);
+  if (wrong !== undefined)
+    throw invalid(422, [
+      {
+        path: 'numbers',
+        message:
+          count === 0
+            ? 'must not be asked for: the file is empty, so complete it with no parts'
+            : `must be at most ${count}: the upload has ${count} parts`,
+        code: 'maximum',
+      },
+    ]);
+  const object = await openObject(deps, row);
+  const expires_at = isoOf((Math.floor(deps.clock() / 1000) + urlSeconds) * 1000);
+  return numbers.map((number) => {
+    const bytes = Math.min(partSize, size - (number - 1) * partSize);
+    const options = { number, bytes, expiresInSeconds: urlSeconds, origin: call.origin };
+    return { number, url: deps.objects.staged.partUrl(object, options), size: bytes, expires_at };
+  });
+}
+
+/** None for an empty file. */
+const countParts = (size: number, partSize: number): number => Math.ceil(size / partSize);
+
+/** Begins the object in the store at the first call. Of two requests that do so at once, the first one counts. */
+async function openObject(deps: Deps, row: StagedRow): Promise<StagedObject> {
+  const { staged } = deps.objects;
+  const object = toStagedObject(row);
+  const begun = row.state ?? (await staged.beginDirect(object));
+  const statement = beginDirect(row, begun, deps.settings.UPLOAD_EXPIRY_SECONDS);
+  const [recorded] = await deps.db.query<{ state: StagedState }>(statement);
+  if (canonicalJson(recorded?.state ?? null) !== canonicalJson(begun))
+    await staged.discard({ ...object, state: begun });
+  if (!recorded) throw hasEnded();
+  return { ...object, state: recorded.state };
+}
+
+/** Stores a part on the disk of the service, for a URL that `openParts` signed. Resolves to its ETag. */
+export async function storePart(
+  deps: Deps,
+  {
+    projectId,
+    uploadId,
+    number,
+  }: { readonly projectId: string; readonly uploadId: string; readonly number: number },
+  call: Call,
+): Promise<string> {
+  // The URL is the credential: any page that has it may send the part.
+  call.allowAnyOrigin();
+  call.setHeader('access-control-expose-headers', 'ETag, X-Request-Id');
+  const key = toStorageKey({ projectId, id: uploadId });
+  const [, query = ''] = (call.raw.url ?? '').split('?');
+  const signed = deps.verifyPart(key, number, query);
+  const { putPart } = deps.objects.staged;
+  if (!signed || !putPart)
+    throw new PakhusError(
+      'FORBIDDEN',
+      'This URL has expired or was altered: ask for the URL of the part again',
+    );
+  const [row] = await deps.db.read<StagedRow>(findAlive(projectId, uploadId));
+  if (!row) throw uploadNotFound();
+  const length = bodyLength(call.headers);
+  if (length !== null && length !== signed.bytes) throw wrongLength(signed.bytes);
+  const owner = { project: projectId, subject: row.space_id ?? row.user_id };
+  const hash = deps.hashing.open('md5');
+  try {
+    return await receiveWhole(deps, owner, row.user_id, call.raw, (body, signal) =>
+      putPart(key, number, signed.bytes, body, { signal, hash }),
+    );
+  } finally {
+    hash.close();
+  }
+}
+
+const wrongLength = (bytes: number) =>
+  invalid(422, [
+    { path: 'content-length', message: `must be ${bytes}, as this URL was signed for`, code: 'length' },
+  ]);
+
+export interface CompletedDirect {
+  readonly fileId: string;
+  readonly isNew: boolean;
+}
+
+export async function completeDirect(
+  deps: Deps,
+  row: StagedRow,
+  parts: readonly StagedPart[],
+  call: Call,
+): Promise<CompletedDirect> {
+  if (row.mode === 'direct' && row.status === 'completed') return { fileId: row.file_id ?? '', isNew: false };
+  refuseOther(row);
+  refuseParts(row.size ?? 0, deps.objects.staged.partBytesFor(row.size ?? 0), parts);
+  if (row.state === null && row.size !== 0)
+    throw invalid(422, [
+      { path: 'parts', message: 'were not sent: ask for their URLs first', code: 'parts' },
+    ]);
+  const name = { projectId: row.project_id, id: row.id };
+  const { row: claimed } = await claim(deps, name, null, null);
+  if (claimed.outcome === 'ended') return { fileId: claimed.file_id ?? '', isNew: false };
+  if (claimed.outcome !== 'claimed') throw hasEnded();
+  const completed = await complete(deps, claimed, { hash: null, parts }, call);
+  return { fileId: completed.file_id ?? '', isNew: true };
+}
+
+function refuseParts(size: number, partSize: number, parts: readonly StagedPart[]): void {
+  const count = countParts(size, partSize);
+  if (parts.length === count && parts.every(({ number }, index) => number === index + 1)) return;
+  const message = `must be the parts 1 to ${count}, each once and in order`;
+  throw invalid(422, [{ path: 'parts', message, code: 'parts' }]);
+}
+
+function refuseOther({ mode, status }: UploadRow): void {
+  if (mode !== 'direct')
+    throw new PakhusError(
+      'CONFLICT',
+      'This upload is not direct: send its bytes to its url, or create one with mode direct',
+    );
+  if (status !== 'uploading') throw hasEnded();
+}
+
+const hasEnded = () =>
+  new PakhusError(
+    'CONFLICT',
+    'The upload has ended: read it to see how, and create a new one if the file is missing',
+  );

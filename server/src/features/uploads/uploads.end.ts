@@ -1,0 +1,49 @@
+// Ends uploads without a file. The database gives the room back in one statement; the bytes go afterwards, and the reaper
+// repeats what fails here.
+import type { AuditStamp } from '../../contract/audit.ts';
+import type { Deps } from '../../contract/deps.ts';
+import { mayWait } from '../../platform/db/project-work.ts';
+import type { Sql } from '../../platform/db/sql.ts';
+import { waitForRemoval } from '../objects/objects.remove.ts';
+import { toStagedObject } from './uploads.claim.ts';
+import { endUpload, type StagedRow, type UploadRow } from './uploads.sql.ts';
+
+/** Null if it has ended already. */
+export async function cancel(
+  deps: Deps,
+  row: Pick<UploadRow, 'project_id' | 'id'>,
+  audit: Partial<AuditStamp>,
+): Promise<StagedRow | null> {
+  const stamp = { ...audit, action: 'upload.cancel' } as const;
+  return end(deps, row, endUpload(row, null, 'cancelled', null, stamp));
+}
+
+export const expire = (deps: Deps, row: Pick<UploadRow, 'project_id' | 'id'>): Promise<StagedRow | null> =>
+  end(deps, row, endUpload(row, null, 'expired', null, { action: 'upload.expire' }));
+
+async function end(
+  deps: Deps,
+  { project_id }: Pick<UploadRow, 'project_id'>,
+  statement: Sql,
+): Promise<StagedRow | null> {
+  const [ended] = await mayWait(deps, project_id, () => deps.db.query<StagedRow>(statement));
+  if (!ended) return null;
+  await deps.liveUploads.stop(ended.id);
+  await discardBytes(deps, ended);
+  return ended;
+}
+
+/** Removes what an ended upload has left in the store, as far as that works now. */
+export async function discardBytes(deps: Deps, ended: StagedRow): Promise<void> {
+  if (ended.object_id === null) return;
+  const object = toStagedObject(ended);
+  const discard = async () => {
+    await deps.objects.staged.discard(object);
+    await deps.objects.delete(object.zone, object.key);
+  };
+  await waitForRemoval(
+    discard().catch((error: unknown) =>
+      deps.log.warn({ err: error, key: object.key }, 'bytes of an ended upload were left to the reaper'),
+    ),
+  );
+}

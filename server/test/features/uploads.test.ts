@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashUnread } from '../../src/features/files/files.hash.ts';
+import type { Api } from '../support/api.ts';
+import { bytesOf, sha256 } from '../support/bytes.ts';
+import { rowsOf } from '../support/database.ts';
+import { never, objectsOf, placesOf, reapAll } from '../support/ledger.ts';
+import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
+import { adminSession, createPlan, createTenant, createUser, type Tenant } from '../support/tenants.ts';
+import { createTus, headTus, offsetOf, patchTus, pathOf, startTus } from '../support/tus.ts';
+
+for (const store of storesFor('uploads')) {
+  describe(`uploads that survive, on ${store.name}`, () => {
+    let service: PakhusOnStore;
+    let api: Api;
+    let admin: string;
+    let tenant: Tenant;
+
+    beforeAll(async () => {
+      service = await startOn(store);
+      ({ api } = service);
+      admin = await adminSession(api);
+      tenant = await createTenant(api, admin);
+    });
+    afterAll(() => service.stop());
+
+    const expectContent = async (userId: string, fileId: string, file: Buffer): Promise<void> => {
+      const { body } = await api.get(`/project/users/${userId}/files/${fileId}`, tenant.key);
+      const content = Buffer.from(await (await fetch(body.file.url)).arrayBuffer());
+      expect(sha256(content)).toBe(sha256(file));
+      expect(body.file).toMatchObject({ size: file.length, sha256: sha256(file) });
+    };
+
+    describe('by tus', () => {
+      test('a file arrives in chunks of any size, and is named when it is whole', async () => {
+        const user = await createUser(api, tenant.key);
+        const file = bytesOf(300_000);
+        const path = await startTus(api, tenant.key, user.id, {
+          size: file.length,
+          metadata: {
+            filename: 'träumen.txt',
+            filetype: 'text/plain',
+            folder: 'a/b',
+            tags: 'x,y',
+            metadata: '{"n":1}',
+          },
+        });
+        let at = 0;
+        for (const length of [1, 0, 99_999, 150_000]) {
+          const reply = await patchTus(api, path, at, file.subarray(at, at + length));
+          expect(reply.status, reply.text).toBe(204);
+          at += length;
+          expect(offsetOf(reply)).toBe(at);
+          const head = await headTus(api, path);
+          expect(head.status).toBe(200);
+          expect(head.headers).toMatchObject({ 'upload-offset': String(at), 'upload-length': '300000' });
+        }
+        const last = await patchTus(api, path, at, file.subarray(at));
+        expect(last.status, last.text).toBe(204);
+        const fileId = String(last.headers['pakhus-file-id']);
+        await expectContent(user.id, fileId, file);
+        const { body } = await api.get(`/project/users/${user.id}/files/${fileId}`, tenant.key);
+        expect(body.file).toMatchObject({
+          name: 'träumen.txt',
+          mimeType: 'text/plain',
+          folder: 'a/b',
+          tags: ['x', 'y'],
+          metadata: { n: 1 },
+        });
+        const done = await headTus(api, path);
+        expect([done.status, offsetOf(done), done.headers['pakhus-file-id']]).toEqual([
+          200,
+          file.length,
+          fileId,
+        ]);
+      });
+
+      test('room is reserved from the beginning, and used in the end', async () => {
+        const { key } = await createTenant(api, admin);
+        await createPlan(api, key, { storageLimit: 1_000, maxFileSize: 1_000 });
+        const user = await createUser(api, key);
+        const path = await startTus(api, key, user.id, { size: 600 });
+        const refused = await createTus(api, key, user.id, { size: 401 });
+        expect(refused.body.error.code).toBe('STORAGE_LIMIT_EXCEEDED');
+        const rows = () =>
+          rowsOf(service.databaseUrl, `select used_bytes, reserved_bytes from users where id = '${user.id}'`);
+        expect(await rows()).toEqual([{ used_bytes: 0, reserved_bytes: 600 }]);
+        await patchTus(api, path, 0, bytesOf(600));
+        expect(await rows()).toEqual([{ used_bytes: 600, reserved_bytes: 0 }]);
+      });
+
+      test('a length of 0 completes at creation', async () => {
+        const user = await createUser(api, tenant.key);
+        const reply = await createTus(api, tenant.key, user.id, { size: 0 });
+        expect(reply.status, reply.text).toBe(201);
+        await expectContent(user.id, String(reply.headers['pakhus-file-id']), Buffer.alloc(0));
+        expect(offsetOf(await headTus(api, pathOf(reply)))).toBe(0);
+      });
+
+      test('a checksum that does not match drops the chunk', async () => {
+        const user = await createUser(api, tenant.key);
+        const file = bytesOf(50_000);
+        const path = await startTus(api, tenant.key, user.id, { size: file.length });
+        const digest = (name: string, of: Buffer) =>
+          `${name} ${createHash(name).update(of).digest('base64')}`;
+        const wrong = await patchTus(api, path, 0, file.subarray(0, 20_000), {
+          'upload-checksum': digest('sha1', file),
+        });
+        expect(wrong.status).toBe(460);
+        expect(offsetOf(await headTus(api, path))).toBe(0);
+        let at = 0;
+        for (const name of ['sha1', 'md5', 'sha256']) {
+          const chunk = file.subarray(at, at + 10_000);
+          const right = await patchTus(api, path, at, chunk, { 'upload-checksum': digest(name, chunk) });
+          expect(right.status, right.text).toBe(204);
+          at += chunk.length;
+        }
+        const last = await patchTus(api, path, at, file.subarray(at));
+        await expectContent(user.id, String(last.headers['pakhus-file-id']), file);
+      });
+    });
+
+    describe('straight to the store', () => {
+      const create = async (userId: string, size: number, more: object = {}) => {
+        const reply = await api.post(`/project/users/${userId}/uploads`, tenant.key, {
+          name: 'film.bin',
+          mimeType: 'application/octet-stream',
+          mode: 'direct',
+          size,
+          ...more,
+        });
+        expect(reply.status, reply.text).toBe(201);
+        return reply.body.upload;
+      };
+      const send = async (userId: string, uploadId: string, file: Buffer, partSize: number) => {
+        const numbers = Array.from({ length: Math.ceil(file.length / partSize) }, (_, at) => at + 1);
+        const asked = await api.post(`/project/users/${userId}/uploads/${uploadId}/parts`, tenant.key, {
+          numbers,
+        });
+        expect(asked.status, asked.text).toBe(200);
+        const parts: { number: number; etag: string }[] = [];
+        for (const { number, url, size } of asked.body.parts.toReversed()) {
+          const body = file.subarray((number - 1) * partSize, (number - 1) * partSize + size);
+          const put = await fetch(url, { method: 'PUT', body });
+          expect(put.status, await put.text()).toBe(200);
+          parts.unshift({ number, etag: put.headers.get('etag') ?? '' });
+        }
+        return parts;
+      };
+      const complete = (userId: string, uploadId: string, parts: object) =>
+        api.post(`/project/users/${userId}/uploads/${uploadId}/complete`, tenant.key, { parts });
+
+      test('parts in any order become a file, which gets its sha256 from a worker', async () => {
+        const user = await createUser(api, tenant.key);
+        const file = bytesOf(9_000_000);
+        const upload = await create(user.id, file.length);
+        expect(upload).toMatchObject({ mode: 'direct', offset: 0, part_size: 8 << 20 });
+        const parts = await send(user.id, upload.id, file, upload.part_size);
+        const reply = await complete(user.id, upload.id, parts);
+        expect(reply.status, reply.text).toBe(201);
+        expect(reply.body.file).toMatchObject({ size: file.length, sha256: null });
+        await hashUnread(service.pakhus.deps, never);
+        await expectContent(user.id, reply.body.file.id, file);
+        const again = await complete(user.id, upload.id, parts);
+        expect([again.status, again.body.file.id]).toEqual([200, reply.body.file.id]);
+      });
+
+      test('a sha256 is compared before the file is stored', async () => {
+        const user = await createUser(api, tenant.key);
+        const file = bytesOf(1_000);
+        const wrong = await create(user.id, file.length, { sha256: sha256(Buffer.from('other')) });
+        const refused = await complete(
+          user.id,
+          wrong.id,
+          await send(user.id, wrong.id, file, wrong.part_size),
+        );
+        expect([refused.status, refused.body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
+        const right = await create(user.id, file.length, { sha256: sha256(file) });
+        const stored = await complete(
+          user.id,
+          right.id,
+          await send(user.id, right.id, file, right.part_size),
+        );
+        expect(stored.body.file.sha256).toBe(sha256(file));
+        const { body } = await api.get(`/project/users/${user.id}/uploads`, tenant.key);
+        const statuses = body.uploads.map((upload: { status: string; error?: object }) => upload.status);
+        expect(statuses).toEqual(['completed', 'failed']);
+      });
+    });
+
+    test('nothing is left over', async () => {
+      await reapAll(service);
+      expect(await objectsOf(service)).toEqual(await placesOf(service));
+    });
+  });
+}
