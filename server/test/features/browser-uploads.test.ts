@@ -1,32 +1,17 @@
 // The code of docs/browser-uploads.md, as it stands there, in a real browser: a page of another origin uploads with
 // Uppy and a token that its own server has minted with the key of an integration.
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { browserPath, withPage } from '../support/browser.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
+import { bundlePage, codeOfGuide, type Site, startSite } from '../support/pages.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
 import { adminSession, createIntegration, createPlan, createTenant, createUser } from '../support/tenants.ts';
 
 if (!browserPath) console.log('SKIPPED uploads from a browser: TEST_CHROMIUM is not set');
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** The module of the guide and the guide's server function, out of its code blocks. */
-async function codeOfGuide(): Promise<{ uploads: string; mint: string }> {
-  const guide = await readFile(join(root, 'docs/browser-uploads.md'), 'utf8');
-  const blocks = [...guide.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code);
-  const uploads = blocks.find((code) => code.startsWith('// uploads.js'));
-  const mint = blocks.find((code) => code.includes('function mintUploadToken'));
-  if (!uploads || !mint) throw new Error('the guide has lost its code');
-  return { uploads, mint };
-}
+const guide = 'browser-uploads.md';
 
 /** What happened in the page is kept in `window.seen`. */
 const pageScript = (base: string) => `
@@ -41,25 +26,6 @@ document.querySelector('input').addEventListener('change', ({ target }) => {
   for (const data of target.files) uppy.addFile({ name: data.name, type: data.type, data, meta: { folder: 'inbox' } });
 });`;
 
-async function bundled(base: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pakhus-page-'));
-  try {
-    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-    await writeFile(join(folder, 'uploads.js'), (await codeOfGuide()).uploads);
-    await writeFile(join(folder, 'page.js'), pageScript(base));
-    const result = await build({
-      root: folder,
-      configFile: false,
-      logLevel: 'error',
-      build: { write: false, minify: false, rollupOptions: { input: join(folder, 'page.js') } },
-    });
-    const { output } = [result].flat()[0] as { output: { code?: string }[] };
-    return output[0]?.code ?? '';
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
 interface Seen {
   readonly progress: number[];
   readonly stored: { status: number; file: { id: string; folder: string; url: string; size: number } }[];
@@ -69,10 +35,11 @@ interface Seen {
 describe.skipIf(!browserPath)('uploads from a browser', () => {
   let service: TestPakhus;
   let origin: string;
+  let site: Site;
   let mint: (user: { id: string }) => Promise<{ token: string; userId: string }>;
   let minted = 0;
   let bundle = '';
-  const site = createServer(async (request, response) => {
+  const serve: RequestListener = async (request, response) => {
     if (request.url === '/token') {
       minted += 1;
       return response.end(JSON.stringify(await mint({ id: 'anna' })));
@@ -80,14 +47,14 @@ describe.skipIf(!browserPath)('uploads from a browser', () => {
     if (request.url === '/page.js') return response.setHeader('content-type', 'text/javascript').end(bundle);
     response.setHeader('content-type', 'text/html');
     response.end('<!doctype html><input type="file"><script type="module" src="/page.js"></script>');
-  });
+  };
   let integration: { id: string; key: string };
   let key: string;
 
   beforeAll(async () => {
     service = await startTestPakhus();
-    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-    origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    site = await startSite(serve);
+    ({ origin } = site);
     ({ key } = await createTenant(service.api, await adminSession(service.api)));
     await createPlan(service.api, key, { maxFileSize: 8 << 20, isDefault: true });
     await createUser(service.api, key, 'anna');
@@ -95,8 +62,11 @@ describe.skipIf(!browserPath)('uploads from a browser', () => {
       scopes: ['users:read', 'files:read', 'files:write'],
       corsOrigins: [origin],
     });
-    bundle = await bundled(service.baseUrl);
-    const code = `${(await codeOfGuide()).mint}; return mintUploadToken;`;
+    bundle = await bundlePage({
+      'uploads.js': await codeOfGuide(guide, '// uploads.js'),
+      'page.js': pageScript(service.baseUrl),
+    });
+    const code = `${await codeOfGuide(guide, 'function mintUploadToken')}; return mintUploadToken;`;
     mint = new Function('base', 'integrationKey', code)(service.baseUrl, integration.key);
   });
   afterAll(async () => {

@@ -210,6 +210,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       const { body } = await service.api.get(`${path}/storage`, key);
       expect(body).toMatchObject({
         storageUsed: 260,
+        storageReserved: 0,
         storageLimit: 1000,
         storageAvailable: 740,
         usagePercent: 26,

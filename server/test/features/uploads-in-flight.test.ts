@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf } from '../support/bytes.ts';
-import { expectBalanced, reapUntilDone } from '../support/ledger.ts';
+import { expectBalanced, reapUntilDone, setReserved } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
 import { openRawPost } from '../support/raw-client.ts';
@@ -112,6 +112,23 @@ describe('the remaining quota', () => {
     await reapUntilDone(service);
     await expectBalanced(service, at.id);
   });
+
+  test.each(['users', 'spaces'] as const)(
+    'files.upload: bytes reserved by %s are not available to uploads in flight',
+    async (table) => {
+      const limit = 20 * mebibyte;
+      const at = await targetOn(service, { storageLimit: table === 'users' ? limit : 5 * limit });
+      const space = await createLiveSpace(service, at.id, at.userId, ['files:write']);
+      if (table === 'spaces')
+        await service.api.put(`${at.path}/spaces/${space.id}`, at.key, { limit_bytes: limit });
+      await setReserved(service, table, table === 'users' ? at.userId : space.id, 13 * mebibyte);
+      const { most, codes } = await race({ ...at, key: space.token }, 6, 6 * mebibyte);
+      expect(most).toBeLessThanOrEqual(7 * mebibyte);
+      expect(codes).toEqual([...Array(5).fill('STORAGE_LIMIT_EXCEEDED'), 'stored']);
+      await reapUntilDone(service);
+      await expectBalanced(service, at.id);
+    },
+  );
 
   test('files.upload: an upload is not refused because of the bytes of another upload that fails', async () => {
     const at = await targetOn(service, { storageLimit: 5 * mebibyte });
