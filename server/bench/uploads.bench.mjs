@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sendChunks, sendLarge } from './support/big-upload.mjs';
 import { cpuDuring } from './support/cpu.mjs';
+import { formHeaders, formOf } from './support/forms.mjs';
 import { median, pace } from './support/load.mjs';
 import { memoryMiB, watchMemory } from './support/memory.mjs';
 import { makeBucket } from './support/s3-bucket.mjs';
@@ -20,7 +21,8 @@ const kib = 1 << 10;
 const mib = 1 << 20;
 const bytes = Number(process.env.BENCH_BYTES ?? Math.ceil(1024 * pace) * mib - 4 * kib);
 const chunkBytes = 8 * mib;
-const rounds = Math.max(2, Math.ceil(3 * pace));
+/** An odd number: the median of two would be the better one. */
+const rounds = 3;
 /** Fewer than a user may have under way, and enough to tell them from background work. */
 const counted = 90;
 const idle = { uploads: 500, perUser: 50, bytes: 64 * kib };
@@ -117,6 +119,12 @@ async function countStatements(server, dataDir) {
   const creation = await statementsPer(dataDir, counted, create);
   const patch = await statementsPer(dataDir, counted, (n) => sendChunk(urls[n], 0, 'a'));
   const last = await statementsPer(dataDir, counted, (n) => sendChunk(urls[n], 1, 'b'));
+  const files = [];
+  const opening = await statementsPer(dataDir, counted, async () =>
+    files.push(await openDirect(server, kib)),
+  );
+  const sent = await Promise.all(files.map(({ targets }) => sendParts(targets)));
+  const closing = await statementsPer(dataDir, counted, (n) => completeDirect(server, files[n], sent[n]));
   return [
     { name: 'statements of a creation', figure: creation, unit: '', target: { atMost: 3 } },
     { name: 'statements of a PATCH', figure: patch, unit: '', target: { atMost: 2 } },
@@ -127,6 +135,8 @@ async function countStatements(server, dataDir) {
       unit: '',
       target: { atMost: 2 },
     },
+    { name: 'statements of a direct creation and its URLs', figure: opening, unit: '' },
+    { name: 'statements of a direct completion', figure: closing, unit: '' },
   ];
 }
 
@@ -201,6 +211,7 @@ async function cancelAll(urls) {
 async function costsOfDirect(server) {
   // A warm-up: much code has to be compiled.
   await costOfFiles(server, 4, direct.smallFiles, kib);
+  const form = await costOfForms(server, direct.smallFiles);
   const small = await costOfFiles(server, 5, direct.smallFiles, kib);
   const large = await costOfFiles(server, 3, direct.files, direct.parts * direct.partBytes);
   const part = (large - small) / (direct.parts - 1);
@@ -208,8 +219,23 @@ async function costsOfDirect(server) {
     { name: 'direct, one small part: CPU of the service', figure: small, unit: 'ms' },
     { name: `direct, ${direct.parts} parts of 8 MiB: CPU of the service`, figure: large, unit: 'ms' },
     { name: 'direct: CPU of the service, a file', figure: small - part, unit: 'ms', target: { atMost: 1 } },
+    { name: 'direct, one small part: ratio to a form', figure: small / form, unit: '' },
     { name: 'direct: CPU of the service, a part', figure: part, unit: 'ms', target: { atMost: 0.2 } },
   ];
+}
+
+/** The same small file in one request, for comparison. */
+async function costOfForms(server, files) {
+  const { key, userId } = server.tenant;
+  const url = `${server.url}/project/users/${userId}/files`;
+  const headers = { authorization: `Bearer ${key}`, ...formHeaders };
+  const send = async () => (await fetch(url, { method: 'POST', headers, body: formOf(kib) })).text();
+  const costs = [];
+  for (let batch = 0; batch < 9; batch++) {
+    const cpu = await cpuDuring(server, () => Promise.all(Array.from({ length: files }, send)));
+    costs.push(cpu.service / files);
+  }
+  return median(costs.slice(4));
 }
 
 /** The median leaves out what jobs do in between. */
@@ -223,14 +249,9 @@ async function costOfFiles(server, batches, files, size) {
 async function costOfBatch(server, files, size) {
   const all = (work) => Promise.all(Array.from({ length: files }, (_, n) => work(n)));
   let opened = [];
-  let sent = [];
   const before = await cpuDuring(server, async () => (opened = await all(() => openDirect(server, size))));
-  sent = await all((n) => sendParts(opened[n].targets));
-  const after = await cpuDuring(server, () =>
-    all((n) =>
-      call(server, 'POST', `${opened[n].at}/complete`, { as: server.tenant.key, body: { parts: sent[n] } }),
-    ),
-  );
+  const sent = await all((n) => sendParts(opened[n].targets));
+  const after = await cpuDuring(server, () => all((n) => completeDirect(server, opened[n], sent[n])));
   return (before.service + after.service) / files;
 }
 
@@ -244,6 +265,9 @@ async function openDirect(server, size) {
   const { parts } = await call(server, 'POST', `${at}/parts`, { as: key, body: { numbers } });
   return { at, targets: parts };
 }
+
+const completeDirect = (server, { at }, parts) =>
+  call(server, 'POST', `${at}/complete`, { as: server.tenant.key, body: { parts } });
 
 async function sendParts(targets) {
   const parts = [];
