@@ -515,12 +515,13 @@ CREATE OR REPLACE FUNCTION public.advance_upload(project uuid, upload_id uuid, a
  LANGUAGE plpgsql
 AS $function$
 declare
-  upload uploads;
+  upload record;
   more bigint;
   owner record;
   space record;
 begin
-  select u.* into upload from uploads u where u.project_id = project and u.id = upload_id;
+  select u.user_id, u.space_id, u.size, u.reserved into upload
+    from uploads u where u.project_id = project and u.id = upload_id;
   more := coalesce(upload.size, whole_size, bytes) - upload.reserved;
   if more > 0 then
     -- The user before the upload: see the order of locks in the baseline.
@@ -532,7 +533,7 @@ begin
     select s.used_bytes + s.reserved_bytes + more as wanted, s.limit_bytes into space
       from spaces s where s.project_id = project and s.id = upload.space_id for no key update;
   end if;
-  select u.* into upload from uploads u
+  select u.user_id, u.space_id, u.object_id, u.tail_id into upload from uploads u
     where u.project_id = project and u.id = upload_id and u.epoch = at_epoch and u.status = 'uploading' for no key update;
   if not found then
     perform drop_upload_objects(project, tail);
@@ -549,7 +550,7 @@ begin
     perform reserve_bytes(project, upload.user_id, upload.space_id, more);
   end if;
   insert into upload_parts (project_id, upload_id, number, etag)
-    select project, upload.id, last_part - cardinality(etags) + part.number, part.etag
+    select project, advance_upload.upload_id, last_part - cardinality(etags) + part.number, part.etag
     from unnest(etags) with ordinality part(etag, number)
     on conflict on constraint upload_parts_pkey do update set etag = excluded.etag;
   if upload.tail_id is distinct from state_tail then perform drop_upload_objects(project, upload.tail_id); end if;
@@ -558,7 +559,7 @@ begin
   update uploads u set received = bytes, size = coalesce(u.size, whole_size), reserved = u.reserved + greatest(more, 0),
       state = new_state, tail_id = state_tail, receiving = not is_last,
       expires_at = advance_upload.expires_at, updated_at = now()
-    where u.project_id = project and u.id = upload.id;
+    where u.project_id = project and u.id = advance_upload.upload_id;
   -- Rarely: the hold outlives the upload by an hour.
   update objects o set held_until = advance_upload.expires_at + interval '2 hours'
     where o.project_id = project and o.id = o.file_id and o.file_id in (upload.object_id, tail, state_tail)
@@ -635,53 +636,66 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.claim_upload(token bytea, by_project uuid, by_id uuid, at bigint, adding bigint, object uuid, tail uuid, holder uuid, seconds double precision, OUT outcome text, OUT upload uploads, OUT took_over boolean, OUT room bigint, OUT allowed_mimes text[], OUT max_file_size bigint, OUT cors_origins text[], OUT dev_mode boolean)
- RETURNS record
+CREATE OR REPLACE FUNCTION public.claim_upload(token bytea, by_project uuid, by_id uuid, at bigint, adding bigint, object uuid, tail uuid, holder uuid, seconds double precision)
+ RETURNS TABLE(outcome text, took_over boolean, room bigint, allowed_mimes text[], max_file_size bigint, cors_origins text[], dev_mode boolean, id uuid, project_id uuid, user_id uuid, space_id uuid, status text, mode text, name text, mime_type text, size bigint, received bigint, file_id uuid, error jsonb, expires_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, epoch integer, receiving boolean, object_id uuid, zone text, state jsonb, tail_id uuid, sha256 bytea)
  LANGUAGE plpgsql
 AS $function$
+#variable_conflict use_column
 declare
+  upload record;
+  policy record;
+  owner record;
   held_until timestamptz := now() + make_interval(secs => seconds);
 begin
   if token is not null then
-    select u.* into upload from uploads u where u.token_hash = token for no key update;
-  else
-    select u.* into upload from uploads u where u.project_id = by_project and u.id = by_id for no key update;
+    select u.project_id, u.id into by_project, by_id from uploads u where u.token_hash = token;
   end if;
-  if not found then outcome := 'absent'; return; end if;
-  select i.cors_origins, i.dev_mode into cors_origins, dev_mode from integrations i
+  select u.id, u.project_id, u.user_id, u.space_id, u.status, u.mode, u.name, u.mime_type, u.size, u.received, u.file_id, u.error,
+      u.expires_at, u.created_at, u.updated_at, u.epoch, u.receiving, u.object_id, u.zone, u.state, u.tail_id, u.sha256,
+      u.integration_id, upload_is_alive(u) as alive
+    into upload from uploads u
+    where u.project_id = by_project and u.id = by_id for no key update;
+  select i.cors_origins, i.dev_mode into policy from integrations i
     where i.project_id = upload.project_id and i.id = upload.integration_id;
-  if upload.status not in ('uploading', 'completed') or not upload_is_alive(upload) then outcome := 'absent'; return; end if;
-  if upload.status <> 'uploading' then outcome := 'ended'; return; end if;
-  if at <> upload.received then outcome := 'offset'; return; end if;
-  if at + adding > upload.size then outcome := 'too long'; return; end if;
-
   select p.allowed_mimes, p.max_file_size,
-      least(p.storage_limit - u.used_bytes - u.reserved_bytes, s.limit_bytes - s.used_bytes - s.reserved_bytes)
-    into allowed_mimes, max_file_size, room
+      least(p.storage_limit - u.used_bytes - u.reserved_bytes, s.limit_bytes - s.used_bytes - s.reserved_bytes) as room
+    into owner
     from users u left join plans p on p.id = coalesce(u.plan_id,
       (select d.id from plans d where d.project_id = u.project_id and d.is_default))
     left join spaces s on s.project_id = u.project_id and s.id = upload.space_id
     where u.project_id = upload.project_id and u.id = upload.user_id;
-  took_over := upload.receiving;
-  if took_over then perform pg_notify('pakhus_uploads', upload.id || ' ' || upload.epoch + 1); end if;
-  if at is not null and upload.received = 0 and upload.mode = 'resumable' then
-    perform drop_upload_objects(upload.project_id, upload.object_id, upload.tail_id);
-    insert into objects (project_id, file_id, id, zone, state, holder, held_until)
-      values (upload.project_id, object, object, upload.zone, 'writing', holder, held_until);
-    upload.object_id := object;
-    upload.state := null;
-    upload.tail_id := null;
+  outcome := case
+    when upload.status not in ('uploading', 'completed') or upload.alive is not true then 'absent'
+    when upload.status <> 'uploading' then 'ended'
+    when at <> upload.received then 'offset'
+    when at + adding > upload.size then 'too long'
+    else 'claimed' end;
+  took_over := outcome = 'claimed' and upload.receiving;
+
+  if outcome = 'claimed' then
+    if took_over then perform pg_notify('pakhus_uploads', upload.id || ' ' || upload.epoch + 1); end if;
+    if at is not null and upload.received = 0 and upload.mode = 'resumable' then
+      perform drop_upload_objects(upload.project_id, upload.object_id, upload.tail_id);
+      insert into objects (project_id, file_id, id, zone, state, holder, held_until)
+        values (upload.project_id, object, object, upload.zone, 'writing', claim_upload.holder, held_until);
+      upload.object_id := object;
+      upload.state := null;
+      upload.tail_id := null;
+    end if;
+    if at is not null and tail is not null then
+      insert into objects (project_id, file_id, id, zone, state, holder, held_until)
+        values (upload.project_id, tail, tail, 'private', 'writing', claim_upload.holder, held_until);
+    end if;
+    upload.epoch := upload.epoch + 1;
+    upload.receiving := at is not null;
+    update uploads u set epoch = upload.epoch, receiving = upload.receiving, object_id = upload.object_id,
+        state = upload.state, tail_id = upload.tail_id
+      where u.project_id = upload.project_id and u.id = upload.id;
   end if;
-  if at is not null and tail is not null then
-    insert into objects (project_id, file_id, id, zone, state, holder, held_until)
-      values (upload.project_id, tail, tail, 'private', 'writing', holder, held_until);
-  end if;
-  upload.epoch := upload.epoch + 1;
-  upload.receiving := at is not null;
-  update uploads u set epoch = upload.epoch, receiving = upload.receiving, object_id = upload.object_id,
-      state = upload.state, tail_id = upload.tail_id
-    where u.project_id = upload.project_id and u.id = upload.id;
-  outcome := 'claimed';
+  return query select outcome, took_over, owner.room, owner.allowed_mimes, owner.max_file_size, policy.cors_origins,
+    policy.dev_mode, upload.id, upload.project_id, upload.user_id, upload.space_id, upload.status, upload.mode, upload.name,
+    upload.mime_type, upload.size, upload.received, upload.file_id, upload.error, upload.expires_at, upload.created_at,
+    upload.updated_at, upload.epoch, upload.receiving, upload.object_id, upload.zone, upload.state, upload.tail_id, upload.sha256;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.complete_upload(project uuid, upload_id uuid, at_epoch integer, digest bytea, ip_address text, user_agent text, OUT outcome text, OUT stored_at timestamp with time zone)
@@ -689,11 +703,13 @@ CREATE OR REPLACE FUNCTION public.complete_upload(project uuid, upload_id uuid, 
  LANGUAGE plpgsql
 AS $function$
 declare
-  upload uploads;
+  upload record;
   file new_file;
 begin
   perform lock_upload_owner(project, upload_id);
-  select u.* into upload from uploads u
+  select u.user_id, u.space_id, u.name, u.size, u.mime_type, u.folder, u.tags, u.classifier, u.metadata, u.visibility, u.zone,
+      u.object_id, u.tail_id, u.reserved, u.actor_type, u.actor_id, u.actor_key_id
+    into upload from uploads u
     where u.project_id = project and u.id = upload_id and u.epoch = at_epoch and u.status = 'uploading' for update;
   if not found then outcome := 'taken'; return; end if;
 
@@ -723,10 +739,10 @@ begin
     return;
   end if;
   perform drop_upload_objects(project, upload.tail_id);
-  delete from upload_parts p where p.project_id = project and p.upload_id = upload.id;
+  delete from upload_parts p where p.project_id = project and p.upload_id = complete_upload.upload_id;
   update uploads u set status = 'completed', file_id = file.id, reserved = 0, receiving = false, state = null,
       tail_id = null, updated_at = now()
-    where u.project_id = project and u.id = upload.id;
+    where u.project_id = project and u.id = complete_upload.upload_id;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.create_upload(upload uploads, per_user bigint, per_project bigint, ip_address text, user_agent text, OUT outcome text, OUT created_at timestamp with time zone)
@@ -851,14 +867,17 @@ AS $function$
 $function$;
 
 CREATE OR REPLACE FUNCTION public.end_upload(project uuid, upload_id uuid, at_epoch integer, new_status text, why jsonb, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
- RETURNS SETOF uploads
+ RETURNS TABLE(id uuid, project_id uuid, object_id uuid, zone text, state jsonb, name text, mime_type text)
  LANGUAGE plpgsql
 AS $function$
+#variable_conflict use_column
 declare
-  upload uploads;
+  upload record;
 begin
   perform lock_upload_owner(project, upload_id);
-  select u.* into upload from uploads u
+  select u.id, u.user_id, u.space_id, u.name, u.mime_type, u.size, u.received, u.reserved, u.epoch, u.receiving, u.object_id,
+      u.tail_id, u.zone, u.state, u.actor_type, u.actor_id, u.actor_key_id
+    into upload from uploads u
     where u.project_id = project and u.id = upload_id and u.status = 'uploading' and u.epoch = coalesce(at_epoch, u.epoch)
     for update;
   if not found then return; end if;
@@ -870,12 +889,11 @@ begin
       tail_id = null, updated_at = now()
     where u.project_id = project and u.id = upload.id;
   if action is not null then
-    perform record_audit(project, coalesce(actor_type, upload.actor_type), coalesce(actor_id, upload.actor_id),
-      coalesce(actor_key_id, upload.actor_key_id), ip_address, user_agent, action, 'upload', upload.id::text, upload.user_id,
+    perform record_audit(project, coalesce($7, upload.actor_type), coalesce($8, upload.actor_id),
+      coalesce($9, upload.actor_key_id), ip_address, user_agent, action, 'upload', upload.id::text, upload.user_id,
       jsonb_build_object('old', jsonb_build_object('name', upload.name, 'size', upload.size, 'offset', upload.received)));
   end if;
-  -- As it was: the caller removes what it left in the store.
-  return next upload;
+  return query select upload.id, project, upload.object_id, upload.zone, upload.state, upload.name, upload.mime_type;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.extend_audit_logs()

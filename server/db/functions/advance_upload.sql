@@ -8,12 +8,13 @@ create or replace function advance_upload(
   out outcome text, out expires_at timestamptz
 ) language plpgsql as $$
 declare
-  upload uploads;
+  upload record;
   more bigint;
   owner record;
   space record;
 begin
-  select u.* into upload from uploads u where u.project_id = project and u.id = upload_id;
+  select u.user_id, u.space_id, u.size, u.reserved into upload
+    from uploads u where u.project_id = project and u.id = upload_id;
   more := coalesce(upload.size, whole_size, bytes) - upload.reserved;
   if more > 0 then
     -- The user before the upload: see the order of locks in the baseline.
@@ -25,7 +26,7 @@ begin
     select s.used_bytes + s.reserved_bytes + more as wanted, s.limit_bytes into space
       from spaces s where s.project_id = project and s.id = upload.space_id for no key update;
   end if;
-  select u.* into upload from uploads u
+  select u.user_id, u.space_id, u.object_id, u.tail_id into upload from uploads u
     where u.project_id = project and u.id = upload_id and u.epoch = at_epoch and u.status = 'uploading' for no key update;
   if not found then
     perform drop_upload_objects(project, tail);
@@ -42,7 +43,7 @@ begin
     perform reserve_bytes(project, upload.user_id, upload.space_id, more);
   end if;
   insert into upload_parts (project_id, upload_id, number, etag)
-    select project, upload.id, last_part - cardinality(etags) + part.number, part.etag
+    select project, advance_upload.upload_id, last_part - cardinality(etags) + part.number, part.etag
     from unnest(etags) with ordinality part(etag, number)
     on conflict on constraint upload_parts_pkey do update set etag = excluded.etag;
   if upload.tail_id is distinct from state_tail then perform drop_upload_objects(project, upload.tail_id); end if;
@@ -51,7 +52,7 @@ begin
   update uploads u set received = bytes, size = coalesce(u.size, whole_size), reserved = u.reserved + greatest(more, 0),
       state = new_state, tail_id = state_tail, receiving = not is_last,
       expires_at = advance_upload.expires_at, updated_at = now()
-    where u.project_id = project and u.id = upload.id;
+    where u.project_id = project and u.id = advance_upload.upload_id;
   -- Rarely: the hold outlives the upload by an hour.
   update objects o set held_until = advance_upload.expires_at + interval '2 hours'
     where o.project_id = project and o.id = o.file_id and o.file_id in (upload.object_id, tail, state_tail)

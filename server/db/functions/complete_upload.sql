@@ -5,11 +5,13 @@ create or replace function complete_upload(
   out outcome text, out stored_at timestamptz
 ) language plpgsql as $$
 declare
-  upload uploads;
+  upload record;
   file new_file;
 begin
   perform lock_upload_owner(project, upload_id);
-  select u.* into upload from uploads u
+  select u.user_id, u.space_id, u.name, u.size, u.mime_type, u.folder, u.tags, u.classifier, u.metadata, u.visibility, u.zone,
+      u.object_id, u.tail_id, u.reserved, u.actor_type, u.actor_id, u.actor_key_id
+    into upload from uploads u
     where u.project_id = project and u.id = upload_id and u.epoch = at_epoch and u.status = 'uploading' for update;
   if not found then outcome := 'taken'; return; end if;
 
@@ -39,8 +41,8 @@ begin
     return;
   end if;
   perform drop_upload_objects(project, upload.tail_id);
-  delete from upload_parts p where p.project_id = project and p.upload_id = upload.id;
+  delete from upload_parts p where p.project_id = project and p.upload_id = complete_upload.upload_id;
   update uploads u set status = 'completed', file_id = file.id, reserved = 0, receiving = false, state = null,
       tail_id = null, updated_at = now()
-    where u.project_id = project and u.id = upload.id;
+    where u.project_id = project and u.id = complete_upload.upload_id;
 end $$;

@@ -1,14 +1,17 @@
--- Ends an upload without a file: gives back what it has reserved and hands its objects to the reaper. No row if it has ended
--- already, or if another request than the one of this epoch has taken over.
+-- Ends an upload without a file: gives back what it has reserved and hands its objects to the reaper. Returns what it leaves
+-- in the store; no row if it has ended already, or if another request than the one of this epoch has taken over.
 create or replace function end_upload(
   project uuid, upload_id uuid, at_epoch integer, new_status text, why jsonb, action text,
   actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text
-) returns setof uploads language plpgsql as $$
+) returns table (id uuid, project_id uuid, object_id uuid, zone text, state jsonb, name text, mime_type text) language plpgsql as $$
+#variable_conflict use_column
 declare
-  upload uploads;
+  upload record;
 begin
   perform lock_upload_owner(project, upload_id);
-  select u.* into upload from uploads u
+  select u.id, u.user_id, u.space_id, u.name, u.mime_type, u.size, u.received, u.reserved, u.epoch, u.receiving, u.object_id,
+      u.tail_id, u.zone, u.state, u.actor_type, u.actor_id, u.actor_key_id
+    into upload from uploads u
     where u.project_id = project and u.id = upload_id and u.status = 'uploading' and u.epoch = coalesce(at_epoch, u.epoch)
     for update;
   if not found then return; end if;
@@ -20,10 +23,9 @@ begin
       tail_id = null, updated_at = now()
     where u.project_id = project and u.id = upload.id;
   if action is not null then
-    perform record_audit(project, coalesce(actor_type, upload.actor_type), coalesce(actor_id, upload.actor_id),
-      coalesce(actor_key_id, upload.actor_key_id), ip_address, user_agent, action, 'upload', upload.id::text, upload.user_id,
+    perform record_audit(project, coalesce($7, upload.actor_type), coalesce($8, upload.actor_id),
+      coalesce($9, upload.actor_key_id), ip_address, user_agent, action, 'upload', upload.id::text, upload.user_id,
       jsonb_build_object('old', jsonb_build_object('name', upload.name, 'size', upload.size, 'offset', upload.received)));
   end if;
-  -- As it was: the caller removes what it left in the store.
-  return next upload;
+  return query select upload.id, project, upload.object_id, upload.zone, upload.state, upload.name, upload.mime_type;
 end $$;

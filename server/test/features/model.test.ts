@@ -58,7 +58,7 @@ import { drawnTransitions, keepTransitions, seenTransitions } from '../support/t
 import { createTus, headTus, offsetOf, patchTus, pathOf, tusVersion } from '../support/tus.ts';
 import { contentTypeOf, formOf, partsOf } from '../support/uploads.ts';
 
-const operationsMin = repetitions(20_000, 4_000);
+const operationsMin = repetitions(12_000, 4_000);
 const restartsMin = repetitions(3, 1);
 const storiesAtOnce = 12;
 const stepsMax = 400;

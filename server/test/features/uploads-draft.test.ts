@@ -255,6 +255,16 @@ for (const store of hasCurl ? storesFor('uploads by the IETF draft') : [])
       ).toEqual([{ reserved_bytes: 0 }]);
     });
 
+    test('a refusal of the whole file is final, and says so', async () => {
+      const wrong = Buffer.from(sha256(Buffer.from('other'))).toString('base64');
+      const url = locationOf(await create({ ...ending(8, false), 'upload-metadata': `sha256 ${wrong}` }));
+      const headers = { ...ending(8, true), ...partial, 'upload-offset': '0' };
+      const { last } = await call('PATCH', url, headers, file.subarray(0, 1_000));
+      expect([last.status, last.headers['upload-complete']]).toEqual([422, '?1']);
+      const gone = await call('HEAD', url, { 'upload-draft-interop-version': '8' });
+      expect(gone.last.status).toBe(404);
+    });
+
     test('an append needs its media type from version 6 on', async () => {
       const url = locationOf(await create(ending(6, false)));
       const headers = {

@@ -6,7 +6,7 @@ import { newId } from '../../kernel/id.ts';
 import type { StagedObject } from '../../platform/objects/staged-objects.ts';
 import { buildObjectMeta } from '../files/files.objects.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
-import { type ClaimRow, claimUpload, type StagedRow, type UploadName } from './uploads.sql.ts';
+import { type ClaimRow, claimUpload, type EndedRow, type UploadName } from './uploads.sql.ts';
 
 export interface Claim {
   readonly row: ClaimRow;
@@ -47,7 +47,7 @@ export const takenOver = () =>
     'Another request has taken this upload over: ask for its offset and go on from there, or leave it to the other one',
   );
 
-export function toStagedObject(row: StagedRow): StagedObject {
+export function toStagedObject(row: EndedRow): StagedObject {
   if (row.object_id === null) throw new Error('The upload has no object');
   return {
     zone: row.zone,

@@ -17,9 +17,9 @@ import {
   type ClaimRow,
   type CompletedRow,
   completeUpload,
+  type EndedRow,
   endUpload,
   listParts,
-  type StagedRow,
   type UploadRow,
 } from './uploads.sql.ts';
 
@@ -46,25 +46,21 @@ export async function complete(
     const [result] = await mayWait(deps, row.project_id, () => deps.db.query<CompletedRow>(statement));
     const { outcome, stored_at } = result as CompletedRow;
     if (outcome === 'taken') throw takenOver();
-    if (outcome !== 'stored') throw new Refused(toRefusal(outcome));
+    if (outcome !== 'stored') throw new UploadFailed(toRefusal(outcome));
     countStored(deps, row.project_id, row.user_id, row.size ?? 0);
     return { ...row, status: 'completed', file_id: row.object_id, updated_at: stored_at };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    await fail(deps, row, error.why);
-    throw error.why;
+    if (error instanceof UploadFailed) await fail(deps, row, error);
+    throw error;
   } finally {
     hash?.close();
   }
 }
 
-/** The upload is over: a repetition would end the same way. */
-class Refused extends Error {
-  readonly why: PakhusError;
-
-  constructor(why: PakhusError) {
-    super(why.message);
-    this.why = why;
+/** A refusal that ends the upload: a repetition would end the same way. */
+export class UploadFailed extends PakhusError {
+  constructor({ code, message, status, details, cause }: PakhusError) {
+    super(code, message, { status, details, cause });
   }
 }
 
@@ -76,7 +72,7 @@ async function putInPlace(deps: Deps, row: ClaimRow, given?: readonly StagedPart
   } catch (error) {
     // A client that sent the wrong list of parts may send another one.
     if (given || !(error instanceof PakhusError) || error.status >= 500) throw error;
-    throw new Refused(bytesLost(error));
+    throw new UploadFailed(bytesLost(error));
   }
 }
 
@@ -99,7 +95,7 @@ async function refuseFile(deps: Deps, row: ClaimRow, digest: Buffer | null): Pro
     const facts = await gatherFacts({ plan: { allowedMimes } }, [], part, await readHead(deps, row));
     refuseType({ plan: { allowedMimes } }, [], facts);
   } catch (error) {
-    if (error instanceof PakhusError && error.status < 500) throw new Refused(error);
+    if (error instanceof PakhusError && error.status < 500) throw new UploadFailed(error);
     throw error;
   }
 }
@@ -116,7 +112,7 @@ async function readHead(deps: Deps, row: ClaimRow): Promise<Buffer> {
 /** Ends the upload if it is still this request's. */
 async function fail(deps: Deps, row: ClaimRow, { code, message }: PakhusError): Promise<void> {
   const statement = endUpload(row, row.epoch, 'failed', { code, message }, null);
-  const [ended] = await mayWait(deps, row.project_id, () => deps.db.query<StagedRow>(statement));
+  const [ended] = await mayWait(deps, row.project_id, () => deps.db.query<EndedRow>(statement));
   if (ended) await discardBytes(deps, ended);
 }
 

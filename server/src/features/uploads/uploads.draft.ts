@@ -9,6 +9,7 @@ import type { Settings } from '../../contract/settings.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { parseParameters } from '../../kernel/form/part-head.ts';
 import type { FormFields } from '../../platform/forms/form-reader.ts';
+import { UploadFailed } from './uploads.complete.ts';
 import { beginUpload, largestFile } from './uploads.create.ts';
 import {
   badHeader,
@@ -25,7 +26,7 @@ import {
 import { parseMetadata, toWishes } from './uploads.metadata.ts';
 import type { Incoming } from './uploads.receive.ts';
 import { addBytes } from './uploads.service.ts';
-import type { UploadRow } from './uploads.sql.ts';
+import type { UploadName, UploadRow } from './uploads.sql.ts';
 
 const versions = [3, 5, 6, 8] as const;
 const newest = 8;
@@ -82,7 +83,7 @@ export async function createByDraft(
     const name = { projectId: row.project_id, id: row.id };
     const incoming: Incoming = { raw, length, size: null, isEnd, checksum: null };
     const isNews = length !== 0 || isEnd;
-    sendState(call, isNews ? await addBytes(deps, name, 0, incoming, call) : row, version);
+    sendState(call, isNews ? await addAll(deps, name, 0, incoming, call, version) : row, version);
   });
 }
 
@@ -104,9 +105,26 @@ export async function appendByDraft(deps: Deps, tokenHash: Buffer, call: Call): 
     checksum: null,
   };
   await tooLargeAs413(async () =>
-    sendState(call, await addBytes(deps, { tokenHash }, at, incoming, call), version),
+    sendState(call, await addAll(deps, { tokenHash }, at, incoming, call, version), version),
   );
   if (version < emptyAnswerSince) call.setStatus(201);
+}
+
+/** A refusal of the whole file is its final answer, which the client must be able to tell from one of this request. */
+async function addAll(
+  deps: Deps,
+  name: UploadName,
+  at: number,
+  incoming: Incoming,
+  call: Call,
+  version: number,
+): Promise<UploadRow> {
+  try {
+    return await addBytes(deps, name, at, incoming, call);
+  } catch (error) {
+    if (error instanceof UploadFailed) sendComplete(call, version, true);
+    throw error;
+  }
 }
 
 /** The headers of an answer to HEAD. */

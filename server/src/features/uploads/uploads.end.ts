@@ -6,27 +6,27 @@ import { mayWait } from '../../platform/db/project-work.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { waitForRemoval } from '../objects/objects.remove.ts';
 import { toStagedObject } from './uploads.claim.ts';
-import { endUpload, type StagedRow, type UploadRow } from './uploads.sql.ts';
+import { type EndedRow, endUpload, type UploadRow } from './uploads.sql.ts';
 
 /** Null if it has ended already. */
 export async function cancel(
   deps: Deps,
   row: Pick<UploadRow, 'project_id' | 'id'>,
   audit: Partial<AuditStamp>,
-): Promise<StagedRow | null> {
+): Promise<EndedRow | null> {
   const stamp = { ...audit, action: 'upload.cancel' } as const;
   return end(deps, row, endUpload(row, null, 'cancelled', null, stamp));
 }
 
-export const expire = (deps: Deps, row: Pick<UploadRow, 'project_id' | 'id'>): Promise<StagedRow | null> =>
+export const expire = (deps: Deps, row: Pick<UploadRow, 'project_id' | 'id'>): Promise<EndedRow | null> =>
   end(deps, row, endUpload(row, null, 'expired', null, { action: 'upload.expire' }));
 
 async function end(
   deps: Deps,
   { project_id }: Pick<UploadRow, 'project_id'>,
   statement: Sql,
-): Promise<StagedRow | null> {
-  const [ended] = await mayWait(deps, project_id, () => deps.db.query<StagedRow>(statement));
+): Promise<EndedRow | null> {
+  const [ended] = await mayWait(deps, project_id, () => deps.db.query<EndedRow>(statement));
   if (!ended) return null;
   await deps.liveUploads.stop(ended.id);
   await discardBytes(deps, ended);
@@ -34,7 +34,7 @@ async function end(
 }
 
 /** Removes what an ended upload has left in the store, as far as that works now. */
-export async function discardBytes(deps: Deps, ended: StagedRow): Promise<void> {
+export async function discardBytes(deps: Deps, ended: EndedRow): Promise<void> {
   if (ended.object_id === null) return;
   const object = toStagedObject(ended);
   const discard = async () => {

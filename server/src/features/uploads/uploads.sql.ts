@@ -129,17 +129,9 @@ export const claimUpload = (name: UploadName, request: ClaimRequest, holdSeconds
   const { tokenHash, projectId, id } = { tokenHash: null, projectId: null, id: null, ...name };
   const { at, adding, objectId, tailId, holder } = request;
   return sql`
-  select claim.outcome, claim.took_over, claim.room, claim.allowed_mimes, claim.max_file_size, claim.cors_origins,
-    claim.dev_mode, ${claimedColumns}
-  from claim_upload(${tokenHash}, ${projectId}, ${id}, ${at}, ${adding}, ${objectId}, ${tailId}, ${holder}, ${holdSeconds}) claim`;
+  select outcome, took_over, room, allowed_mimes, max_file_size, cors_origins, dev_mode, ${staged}
+  from claim_upload(${tokenHash}, ${projectId}, ${id}, ${at}, ${adding}, ${objectId}, ${tailId}, ${holder}, ${holdSeconds})`;
 };
-
-const claimedColumns = sql`(claim.upload).id, (claim.upload).project_id, (claim.upload).user_id, (claim.upload).space_id,
-  (claim.upload).status, (claim.upload).mode, (claim.upload).name, (claim.upload).mime_type, (claim.upload).size,
-  (claim.upload).received, (claim.upload).file_id, (claim.upload).error, (claim.upload).expires_at,
-  (claim.upload).created_at, (claim.upload).updated_at, (claim.upload).epoch, (claim.upload).receiving,
-  (claim.upload).object_id, (claim.upload).zone, (claim.upload).state, (claim.upload).tail_id,
-  encode((claim.upload).sha256, 'hex') as sha256`;
 
 export interface CorsRow {
   readonly cors_origins: string[] | null;
@@ -198,7 +190,13 @@ export const completeUpload = (
 ): Sql => sql`
   select outcome, stored_at from complete_upload(${project_id}, ${id}, ${epoch}, ${sha256}, ${ipAddress}, ${userAgent})`;
 
-/** Ends an upload and returns it as it was. `epoch`: only if nobody has taken over since. */
+/** What an upload without a file has left in the store. */
+export type EndedRow = Pick<
+  StagedRow,
+  'id' | 'project_id' | 'object_id' | 'zone' | 'state' | 'name' | 'mime_type'
+>;
+
+/** Ends an upload. `epoch`: only if nobody has taken over since. */
 export const endUpload = (
   { project_id, id }: Pick<UploadRow, 'project_id' | 'id'>,
   epoch: number | null,
@@ -206,7 +204,7 @@ export const endUpload = (
   error: UploadFault | null,
   audit: (Partial<AuditStamp> & Pick<AuditStamp, 'action'>) | null,
 ): Sql => sql`
-  select ${staged} from end_upload(${project_id}, ${id}, ${epoch}, ${status},
+  select id, project_id, object_id, zone, state, name, mime_type from end_upload(${project_id}, ${id}, ${epoch}, ${status},
     ${error === null ? null : JSON.stringify(error)}::jsonb, ${audit?.action ?? null}, ${audit?.actorType ?? null},
     ${audit?.actorId ?? null}, ${audit?.actorKeyId ?? null}, ${audit?.ipAddress ?? null}, ${audit?.userAgent ?? null})`;
 
