@@ -1,4 +1,5 @@
 // The rules for an upload (name, type, size, digests) and the error for each one it breaks.
+import type { Deps } from '../../contract/deps.ts';
 import type { StoreOutcome } from '../../contract/file.ts';
 import { spaceNotFound, tooMany, userNotFound } from '../../contract/refusals.ts';
 import { type PlanFacts, type Subject, usualMax } from '../../contract/subject.ts';
@@ -82,6 +83,10 @@ export function refuseSize(
   if (size > room.user) throw toRefusal('user limit', user);
   if (size > room.space) throw toRefusal('space limit', user);
 }
+
+/** What the plan and the operator allow. */
+export const largestFile = ({ settings }: Pick<Deps, 'settings'>, planMax: number | null): number =>
+  Math.min(planMax ?? Number.POSITIVE_INFINITY, settings.MAX_UPLOAD_BYTES);
 
 export const fileTooLarge = (bytesMax: number) =>
   new PakhusError('FILE_TOO_LARGE', `A file may have at most ${bytesMax} bytes here`, {

@@ -32,6 +32,7 @@ import {
   type FileFacts,
   findRefusedType,
   gatherFacts,
+  largestFile,
   refuseSize,
   refuseType,
   roomLeft,
@@ -154,10 +155,7 @@ async function receiveAndStore<Input extends UploadInput>(
   audit: AuditStamp,
 ): Promise<FileRow> {
   const { deps, user } = attempt;
-  const bytesMax = Math.min(
-    user.plan?.maxFileSize ?? Number.POSITIVE_INFINITY,
-    deps.settings.MAX_UPLOAD_BYTES,
-  );
+  const bytesMax = largestFile(deps, user.plan?.maxFileSize ?? null);
   const { form, part, file, streamed } = await receive(attempt, actor, kind, bytesMax, call.raw);
   if (attempt.fileHash && !file.cutShort)
     call.idempotency?.setContent(digestForm(form, await attempt.fileHash.digest()));

@@ -108,7 +108,7 @@ export const updateSpaceSession = (
   verifiedHash: string,
 ): Sql => sql`
   with previous as (
-    select id, user_id, session_jti from spaces
+    select id, session_jti from spaces
     where project_id = ${projectId} and id = ${spaceId} and active and password_hash = ${verifiedHash} for no key update),
   revoked as (
     insert into revoked_tokens (jti, subject_id, expires_at)

@@ -38,7 +38,7 @@ export async function claim(
 export const uploadNotFound = () =>
   new PakhusError(
     'NOT_FOUND',
-    'There is no such upload: it has ended, or whoever created it may no longer upload. Create a new one',
+    'There is no such upload: it has ended, or its creator may no longer upload. Create a new one',
   );
 
 export const takenOver = () =>

@@ -8,17 +8,21 @@ import { hashStream } from '../../platform/hashing/buffered-hash.ts';
 import type { StreamHash } from '../../platform/hashing/stream-hash.ts';
 import { sniffedBytes } from '../../platform/media-detect.ts';
 import type { StagedPart } from '../../platform/objects/staged-objects.ts';
-import { fileTooLarge, gatherFacts, refuseType, toRefusal, verifyDigests } from '../files/files.checks.ts';
+import {
+  fileTooLarge,
+  gatherFacts,
+  largestFile,
+  refuseType,
+  toRefusal,
+  verifyDigests,
+} from '../files/files.checks.ts';
 import { countStored } from '../traffic/traffic.count.ts';
 import { takenOver, toStagedObject } from './uploads.claim.ts';
-import { largestFile } from './uploads.create.ts';
-import { discardBytes } from './uploads.end.ts';
+import { fail } from './uploads.end.ts';
 import {
   type ClaimRow,
   type CompletedRow,
   completeUpload,
-  type EndedRow,
-  endUpload,
   listParts,
   type UploadRow,
 } from './uploads.sql.ts';
@@ -76,7 +80,7 @@ async function putInPlace(deps: Deps, row: ClaimRow, given?: readonly StagedPart
   }
 }
 
-/** Read once, where not one process has received all of it. A direct upload is hashed by a job, unless the client asks. */
+/** Reads the file once, unless one process has received all of it. A direct upload is hashed by a job, unless the client asks. */
 async function hashIfNeeded(deps: Deps, row: ClaimRow): Promise<Buffer | null> {
   if (row.mode === 'direct' && row.sha256 === null) return null;
   const { zone, key } = toStagedObject(row);
@@ -107,13 +111,6 @@ async function readHead(deps: Deps, row: ClaimRow): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of await deps.objects.get(zone, key, range)) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
-}
-
-/** Ends the upload if it is still this request's. */
-async function fail(deps: Deps, row: ClaimRow, { code, message }: PakhusError): Promise<void> {
-  const statement = endUpload(row, row.epoch, 'failed', { code, message }, null);
-  const [ended] = await mayWait(deps, row.project_id, () => deps.db.query<EndedRow>(statement));
-  if (ended) await discardBytes(deps, ended);
 }
 
 /** Runs `work`, and ends the upload if the store has lost some of its bytes. */

@@ -8,7 +8,14 @@ import { randomToken, sha256 } from '../../kernel/crypto/secret.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { newId } from '../../kernel/id.ts';
 import { mayWait } from '../../platform/db/project-work.ts';
-import { gatherFacts, refuseSize, refuseType, toRefusal, toRoom } from '../files/files.checks.ts';
+import {
+  gatherFacts,
+  largestFile,
+  refuseSize,
+  refuseType,
+  toRefusal,
+  toRoom,
+} from '../files/files.checks.ts';
 import { zoneFor } from '../files/files.objects.ts';
 import { refuseAbsentSpace } from '../files/files.service.ts';
 import {
@@ -85,9 +92,6 @@ export async function beginUpload(
 }
 
 export const hashToken = (token: string): Buffer => sha256(token);
-
-export const largestFile = ({ settings }: Deps, planMax: number | null): number =>
-  Math.min(planMax ?? Number.POSITIVE_INFINITY, settings.MAX_UPLOAD_BYTES);
 
 /** What the URL of the upload dies with. */
 function credentialOf(actor: TenantActor): Pick<NewUpload, 'integration_id' | 'key_id' | 'jti'> {

@@ -9,8 +9,9 @@ import type { Settings } from '../../contract/settings.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { parseParameters } from '../../kernel/form/part-head.ts';
 import type { FormFields } from '../../platform/forms/form-reader.ts';
+import { largestFile } from '../files/files.checks.ts';
 import { UploadFailed } from './uploads.complete.ts';
-import { beginUpload, largestFile } from './uploads.create.ts';
+import { beginUpload } from './uploads.create.ts';
 import {
   badHeader,
   bodyLength,
@@ -170,7 +171,8 @@ function readSize(headers: IncomingHttpHeaders, isEnd: boolean, length: number |
 /** The name is in Content-Disposition, the type in Content-Type; Upload-Metadata may say more, as in tus. */
 function describeFile(headers: IncomingHttpHeaders): FormFields {
   const fields = new Map(parseMetadata(readHeader(headers, 'upload-metadata')));
-  const { filename, type } = { filename: readFileName(headers), type: headers['content-type'] };
+  const filename = readFileName(headers);
+  const type = headers['content-type'];
   if (filename !== undefined && !fields.has('filename')) fields.set('filename', [filename]);
   if (type !== undefined && !fields.has('filetype')) fields.set('filetype', [type]);
   return fields;

@@ -2,11 +2,12 @@
 // repeats what fails here.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
+import type { PakhusError } from '../../kernel/error.ts';
 import { mayWait } from '../../platform/db/project-work.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { waitForRemoval } from '../objects/objects.remove.ts';
 import { toStagedObject } from './uploads.claim.ts';
-import { type EndedRow, endUpload, type UploadRow } from './uploads.sql.ts';
+import { type EndedRow, endUpload, type StagedRow, type UploadRow } from './uploads.sql.ts';
 
 /** Null if it has ended already. */
 export async function cancel(
@@ -21,6 +22,10 @@ export async function cancel(
 export const expire = (deps: Deps, row: Pick<UploadRow, 'project_id' | 'id'>): Promise<EndedRow | null> =>
   end(deps, row, endUpload(row, null, 'expired', null, { action: 'upload.expire' }));
 
+/** Only if no other request has taken the upload over. */
+export const fail = (deps: Deps, row: StagedRow, { code, message }: PakhusError): Promise<EndedRow | null> =>
+  end(deps, row, endUpload(row, row.epoch, 'failed', { code, message }, null));
+
 async function end(
   deps: Deps,
   { project_id }: Pick<UploadRow, 'project_id'>,
@@ -34,7 +39,7 @@ async function end(
 }
 
 /** Removes what an ended upload has left in the store, as far as that works now. */
-export async function discardBytes(deps: Deps, ended: EndedRow): Promise<void> {
+async function discardBytes(deps: Deps, ended: EndedRow): Promise<void> {
   if (ended.object_id === null) return;
   const object = toStagedObject(ended);
   const discard = async () => {

@@ -8,7 +8,7 @@ import { forgetEnded, listExpired, listUnfinished, type UploadRow } from './uplo
 
 const batchMax = 250;
 const keptSeconds = 86_400;
-/** Its last request may still be at it: hashing a file of gigabytes takes minutes. A client that asks completes it at once. */
+/** Its last request may still be running: hashing gigabytes takes minutes. A client that asks completes it at once. */
 const interruptedSeconds = 600;
 const nobody = { ipAddress: null, userAgent: null };
 

@@ -6,12 +6,11 @@ import type { HashAlgorithm, StreamHash } from '../../platform/hashing/stream-ha
 import { PushedBody } from '../../platform/objects/pushed-body.ts';
 import type { StagedPart, StagedProgress } from '../../platform/objects/staged-objects.ts';
 import { openSideHash, type SideHash } from '../files/files.body-hash.ts';
-import { fileTooLarge, toRefusal } from '../files/files.checks.ts';
+import { fileTooLarge, largestFile, toRefusal } from '../files/files.checks.ts';
 import type { UploadPermit } from '../files/files.permit.ts';
 import { parseStorageKey, toStorageKey } from '../objects/objects.key.ts';
 import { readBody, withPermit } from './uploads.body.ts';
 import { type Claim, takenOver, toStagedObject } from './uploads.claim.ts';
-import { largestFile } from './uploads.create.ts';
 import { badHeader } from './uploads.headers.ts';
 import { resumeHash } from './uploads.live.ts';
 import { type AdvanceRow, advanceUpload, type ClaimRow } from './uploads.sql.ts';

@@ -116,7 +116,7 @@ export interface ClaimRow extends StagedRow {
 }
 
 export interface ClaimRequest {
-  /** Null only fences off whoever adds bytes. */
+  /** Null only fences off the request that adds bytes. */
   readonly at: number | null;
   /** The length of the body; null if it is not known. */
   readonly adding: number | null;

@@ -29,11 +29,8 @@ import type { UploadRow } from './uploads.sql.ts';
 
 const version = '1.0.0';
 const bodyType = 'application/offset+octet-stream';
-const algorithms: Readonly<Record<string, { algorithm: HashAlgorithm; bytes: number }>> = {
-  sha256: { algorithm: 'sha256', bytes: 32 },
-  sha1: { algorithm: 'sha1', bytes: 20 },
-  md5: { algorithm: 'md5', bytes: 16 },
-};
+const digestBytes: Readonly<Record<HashAlgorithm, number>> = { sha256: 32, sha1: 20, md5: 16 };
+const algorithms = Object.keys(digestBytes) as HashAlgorithm[];
 const extensions = 'creation,creation-with-upload,creation-defer-length,expiration,termination,checksum';
 
 export const isTus = (headers: IncomingHttpHeaders): boolean => headers['tus-resumable'] !== undefined;
@@ -44,7 +41,7 @@ export const tusOptions = ({ MAX_UPLOAD_BYTES }: Settings): Readonly<Record<stri
   'tus-version': version,
   'tus-extension': extensions,
   'tus-max-size': String(MAX_UPLOAD_BYTES),
-  'tus-checksum-algorithm': Object.keys(algorithms).join(),
+  'tus-checksum-algorithm': algorithms.join(),
 });
 
 /** Call first, so that refusals carry the headers as well. */
@@ -133,13 +130,13 @@ function readChecksum(headers: IncomingHttpHeaders): Checksum | null {
   const text = readHeader(headers, 'upload-checksum');
   if (text === undefined) return null;
   const [, name = '', encoded = ''] = /^(\S+) ([A-Za-z0-9+/]+={0,2})$/.exec(text.trim()) ?? [];
-  const known = algorithms[name];
-  if (!known) {
-    const message = `must begin with one of ${Object.keys(algorithms).join(', ')} and a space`;
+  const algorithm = algorithms.find((known) => known === name);
+  if (!algorithm) {
+    const message = `must begin with one of ${algorithms.join(', ')} and a space`;
     throw badHeader('upload-checksum', message, 'enum');
   }
   const digest = Buffer.from(encoded, 'base64');
-  if (digest.length !== known.bytes)
-    throw badHeader('upload-checksum', `must have ${known.bytes} bytes in base64`, 'length');
-  return { algorithm: known.algorithm, digest };
+  if (digest.length !== digestBytes[algorithm])
+    throw badHeader('upload-checksum', `must have ${digestBytes[algorithm]} bytes in base64`, 'length');
+  return { algorithm, digest };
 }
