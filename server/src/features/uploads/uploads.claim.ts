@@ -41,6 +41,9 @@ export const uploadNotFound = () =>
     'There is no such upload: it has ended, or its creator may no longer upload. Create a new one',
   );
 
+/** For callers that look it up by its id. */
+export const noSuchUpload = () => new PakhusError('NOT_FOUND', 'This user has no such upload: check the id');
+
 export const takenOver = () =>
   new PakhusError(
     'CONFLICT',

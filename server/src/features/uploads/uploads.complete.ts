@@ -23,6 +23,7 @@ import {
   type ClaimRow,
   type CompletedRow,
   completeUpload,
+  type LimitedRow,
   listParts,
   type UploadRow,
 } from './uploads.sql.ts';
@@ -38,7 +39,7 @@ export interface Completion {
 /** Resolves to the completed upload. A refusal ends the upload and gives everything back. */
 export async function complete(
   deps: Deps,
-  row: ClaimRow,
+  row: LimitedRow,
   { hash, parts }: Completion,
   client: Client,
 ): Promise<UploadRow> {
@@ -68,7 +69,7 @@ export class UploadFailed extends PakhusError {
   }
 }
 
-async function putInPlace(deps: Deps, row: ClaimRow, given?: readonly StagedPart[]): Promise<void> {
+async function putInPlace(deps: Deps, row: LimitedRow, given?: readonly StagedPart[]): Promise<void> {
   const needsParts = deps.objects.kind === 's3' && row.size !== 0;
   const parts = given ?? (needsParts ? await deps.db.read<StagedPart>(listParts(row)) : []);
   try {
@@ -81,14 +82,14 @@ async function putInPlace(deps: Deps, row: ClaimRow, given?: readonly StagedPart
 }
 
 /** Reads the file once, unless one process has received all of it. A direct upload is hashed by a job, unless the client asks. */
-async function hashIfNeeded(deps: Deps, row: ClaimRow): Promise<Buffer | null> {
+async function hashIfNeeded(deps: Deps, row: LimitedRow): Promise<Buffer | null> {
   if (row.mode === 'direct' && row.sha256 === null) return null;
   const { zone, key } = toStagedObject(row);
   return hashStream(deps.hashing, 'sha256', await deps.objects.get(zone, key));
 }
 
 /** The plan may have changed since the upload was created, and only now are there bytes to look at. */
-async function refuseFile(deps: Deps, row: ClaimRow, digest: Buffer | null): Promise<void> {
+async function refuseFile(deps: Deps, row: LimitedRow, digest: Buffer | null): Promise<void> {
   try {
     const fileMax = largestFile(deps, row.max_file_size);
     if ((row.size ?? 0) > fileMax) throw fileTooLarge(fileMax);
@@ -104,7 +105,7 @@ async function refuseFile(deps: Deps, row: ClaimRow, digest: Buffer | null): Pro
   }
 }
 
-async function readHead(deps: Deps, row: ClaimRow): Promise<Buffer> {
+async function readHead(deps: Deps, row: LimitedRow): Promise<Buffer> {
   if (!row.size) return Buffer.alloc(0);
   const { zone, key } = toStagedObject(row);
   const range = { start: 0, end: Math.min(row.size, sniffedBytes) - 1 };

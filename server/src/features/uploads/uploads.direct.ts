@@ -1,16 +1,26 @@
 // Direct uploads: clients send parts straight to the object store, to URLs that take exactly the reserved length.
 import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
+import type { FileRow } from '../../contract/file.ts';
+import type { Subject } from '../../contract/subject.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { invalid, PakhusError } from '../../kernel/error.ts';
-import { canonicalJson } from '../../kernel/text/canonical-json.ts';
-import type { StagedObject, StagedPart, StagedState } from '../../platform/objects/staged-objects.ts';
+import type { StagedObject, StagedPart } from '../../platform/objects/staged-objects.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
 import { receiveWhole } from './uploads.body.ts';
-import { claim, toStagedObject, uploadNotFound } from './uploads.claim.ts';
+import { noSuchUpload, toStagedObject, uploadNotFound } from './uploads.claim.ts';
 import { complete } from './uploads.complete.ts';
 import { bodyLength } from './uploads.headers.ts';
-import { beginDirect, findAlive, type StagedRow, type UploadRow } from './uploads.sql.ts';
+import {
+  type BegunRow,
+  beginDirect,
+  type DirectRow,
+  findAlive,
+  findDirect,
+  type StagedRow,
+  type UploadRow,
+  type UploadScope,
+} from './uploads.sql.ts';
 
 /** Long enough for a part on a slow line; the client asks again for those that it has not sent by then. */
 const urlSeconds = 3_600;
@@ -56,15 +66,19 @@ export async function openParts(
 /** None for an empty file. */
 const countParts = (size: number, partSize: number): number => Math.ceil(size / partSize);
 
+/** The expiry is prolonged once this share of the time has passed: a client that asks often costs no writes. */
+const prolongedAfter = 0.01;
+
 /** Begins the object in the store at the first call. Of two requests that do so at once, the first one counts. */
 async function openObject(deps: Deps, row: StagedRow): Promise<StagedObject> {
   const { staged } = deps.objects;
+  const { UPLOAD_EXPIRY_SECONDS: expirySeconds } = deps.settings;
   const object = toStagedObject(row);
+  const secondsLeft = (Date.parse(row.expires_at) - deps.clock()) / 1000;
+  if (row.state && secondsLeft > expirySeconds * (1 - prolongedAfter)) return object;
   const begun = row.state ?? (await staged.beginDirect(object));
-  const statement = beginDirect(row, begun, deps.settings.UPLOAD_EXPIRY_SECONDS);
-  const [recorded] = await deps.db.query<{ state: StagedState }>(statement);
-  if (canonicalJson(recorded?.state ?? null) !== canonicalJson(begun))
-    await staged.discard({ ...object, state: begun });
+  const [recorded] = await deps.db.query<BegunRow>(beginDirect(row, begun, expirySeconds));
+  if (!recorded?.is_ours) await staged.discard({ ...object, state: begun });
   if (!recorded) throw hasEnded();
   return { ...object, state: recorded.state };
 }
@@ -111,31 +125,67 @@ const wrongLength = (bytes: number) =>
     { path: 'content-length', message: `must be ${bytes}, as this URL was signed for`, code: 'length' },
   ]);
 
-export interface CompletedDirect {
-  readonly fileId: string;
-  readonly isNew: boolean;
-}
-
+/** Resolves to the new file, or to the id of the one that an earlier request has made of the upload. */
 export async function completeDirect(
   deps: Deps,
-  row: StagedRow,
+  scope: UploadScope,
+  user: Subject,
+  id: string,
   parts: readonly StagedPart[],
   call: Call,
-): Promise<CompletedDirect> {
-  if (row.mode === 'direct' && row.status === 'completed') return { fileId: row.file_id ?? '', isNew: false };
+): Promise<FileRow | string> {
+  const row = await readDirect(deps, scope, id);
+  if (isCompleted(row)) return row.file_id;
   refuseOther(row);
   refuseParts(row.size ?? 0, deps.objects.staged.partBytesFor(row.size ?? 0), parts);
   if (row.state === null && row.size !== 0)
     throw invalid(422, [
       { path: 'parts', message: 'were not sent: ask for their URLs first', code: 'parts' },
     ]);
-  const name = { projectId: row.project_id, id: row.id };
-  const { row: claimed } = await claim(deps, name, null, null);
-  if (claimed.outcome === 'ended') return { fileId: claimed.file_id ?? '', isNew: false };
-  if (claimed.outcome !== 'claimed') throw hasEnded();
-  const completed = await complete(deps, claimed, { hash: null, parts }, call);
-  return { fileId: completed.file_id ?? '', isNew: true };
+  if (!row.alive) throw hasEnded();
+  const { allowedMimes = null, maxFileSize = null } = user.plan ?? {};
+  const limited = { ...row, allowed_mimes: allowedMimes, max_file_size: maxFileSize };
+  try {
+    const { updated_at } = await complete(deps, limited, { hash: null, parts }, call);
+    return toFileRow(row, updated_at);
+  } catch (error) {
+    if (!(error instanceof PakhusError) || error.status >= 500) throw error;
+    // It was refused, or another request was completing it as well.
+    const now = await readDirect(deps, scope, id);
+    if (isCompleted(now)) return now.file_id;
+    throw error;
+  }
 }
+
+async function readDirect(deps: Deps, scope: UploadScope, id: string): Promise<DirectRow> {
+  const [row] = await deps.db.read<DirectRow>(findDirect(scope, id));
+  if (!row) throw noSuchUpload();
+  return row;
+}
+
+const isCompleted = (row: UploadRow): row is UploadRow & { readonly file_id: string } =>
+  row.mode === 'direct' && row.status === 'completed' && row.file_id !== null;
+
+/** A given sha256 was compared with the bytes; without one, a job computes it later. */
+const toFileRow = (row: DirectRow, storedAt: string): FileRow => ({
+  id: row.object_id ?? '',
+  user_id: row.user_id,
+  space_id: row.space_id,
+  name: row.name,
+  size: row.size ?? 0,
+  mime_type: row.mime_type,
+  storage_key: toStagedObject(row).key,
+  zone: row.zone,
+  sha256: row.sha256,
+  folder: row.folder,
+  tags: row.tags,
+  classifier: row.classifier,
+  metadata: row.metadata,
+  visibility: row.visibility,
+  compression: null,
+  created_at: storedAt,
+  updated_at: storedAt,
+});
 
 function refuseParts(size: number, partSize: number, parts: readonly StagedPart[]): void {
   const count = countParts(size, partSize);

@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Listing, Page, Timestamp, Uuid } from '../../contract/wire.ts';
 import { mergeValues, noValues } from '../files/files.meta.ts';
-import { serializeDetail } from '../files/files.objects.ts';
+import { buildFileUrl, serializeDetail } from '../files/files.objects.ts';
 import { readFile } from '../files/files.service.ts';
-import { FileDetail } from '../files/files.wire.ts';
+import { FileDetail, viewDetail } from '../files/files.wire.ts';
 import { beginUpload } from './uploads.create.ts';
 import { completeDirect, openParts } from './uploads.direct.ts';
 import { createByDraft, draftOptions } from './uploads.draft.ts';
@@ -216,10 +216,10 @@ export const uploadRoutes = [
       errors: ['NOT_FOUND', ...refusals],
     },
     async ({ deps, actor, user, params: { uploadId }, body, call }) => {
-      const row = await readUpload(deps, toScope(actor, user.id), uploadId);
-      const { fileId, isNew } = await completeDirect(deps, row, body.parts, call);
-      if (!isNew) call.setStatus(200);
-      return serializeDetail(deps, call.origin, await readFile(deps, actor, user.id, fileId));
+      const file = await completeDirect(deps, toScope(actor, user.id), user, uploadId, body.parts, call);
+      if (typeof file !== 'string') return { file: viewDetail(file, buildFileUrl(deps, call.origin, file)) };
+      call.setStatus(200);
+      return serializeDetail(deps, call.origin, await readFile(deps, actor, user.id, file));
     },
   ),
 ];

@@ -7,7 +7,7 @@ import { PakhusError } from '../../kernel/error.ts';
 import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import type { Database, Transaction } from '../../platform/db/postgres.ts';
 import { readPage } from '../../platform/db/project-work.ts';
-import { claim, uploadNotFound } from './uploads.claim.ts';
+import { claim, noSuchUpload, uploadNotFound } from './uploads.claim.ts';
 import { complete, failIfLost } from './uploads.complete.ts';
 import { hashToken } from './uploads.create.ts';
 import { cancel } from './uploads.end.ts';
@@ -47,7 +47,7 @@ export async function listOfUser(
 
 export async function readUpload(deps: Deps, scope: UploadScope, id: string): Promise<StagedRow> {
   const [row] = await deps.db.read<StagedRow>(findUpload(scope, id));
-  if (!row) throw new PakhusError('NOT_FOUND', 'This user has no such upload: check the id');
+  if (!row) throw noSuchUpload();
   return row;
 }
 

@@ -1,7 +1,7 @@
 // Statements on uploads. What changes several tables at once is a function of the database, in db/functions: each of them
 // changes the upload, its reservation and its objects together or not at all.
 import type { AuditStamp } from '../../contract/audit.ts';
-import type { StoreOutcome } from '../../contract/file.ts';
+import type { FileValues, StoreOutcome } from '../../contract/file.ts';
 import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
@@ -104,13 +104,17 @@ export const createUpload = (
 /** How a claim finds its upload. */
 export type UploadName = { readonly tokenHash: Buffer } | { readonly projectId: string; readonly id: string };
 
-export interface ClaimRow extends StagedRow {
+/** An upload with the limits of the plan in force. */
+export interface LimitedRow extends StagedRow {
+  readonly allowed_mimes: readonly string[] | null;
+  readonly max_file_size: number | null;
+}
+
+export interface ClaimRow extends LimitedRow {
   readonly outcome: 'claimed' | 'absent' | 'ended' | 'offset' | 'too long';
   readonly took_over: boolean | null;
   /** Bytes that an upload of unknown length may still reserve; null if there is no limit. */
   readonly room: number | null;
-  readonly allowed_mimes: string[] | null;
-  readonly max_file_size: number | null;
   readonly cors_origins: string[] | null;
   readonly dev_mode: boolean | null;
 }
@@ -224,6 +228,21 @@ export const listUploads = (scope: UploadScope, after: Sql, page: PageRequest): 
 export const findUpload = (scope: UploadScope, id: string): Sql => sql`
   select ${staged} from uploads where ${isVisible(scope)} and id = ${id}`;
 
+/** What completing a direct upload needs: also the values of its file, and whether its creator could still upload. */
+export interface DirectRow extends StagedRow, FileValues {
+  readonly alive: boolean;
+}
+
+export const findDirect = (scope: UploadScope, id: string): Sql => sql`
+  select ${staged}, folder, tags, classifier, metadata, visibility, upload_is_alive(uploads) as alive
+  from uploads where ${isVisible(scope)} and id = ${id}`;
+
+export interface BegunRow {
+  readonly state: StagedState;
+  /** False if another request has recorded a different state. */
+  readonly is_ours: boolean;
+}
+
 /** Records where a direct upload begins, unless another request has done so, and prolongs it: its client is about to send. */
 export const beginDirect = (
   { project_id, id }: UploadRow,
@@ -238,8 +257,8 @@ export const beginDirect = (
   held as (
     update objects o set held_until = opened.expires_at + interval '2 hours' from opened
     where o.project_id = ${project_id} and o.file_id = opened.object_id and o.id = opened.object_id
-      and o.state = 'writing')
-  select state, expires_at from opened`;
+      and o.state = 'writing' and o.held_until < opened.expires_at + interval '1 hour')
+  select state, state = ${JSON.stringify(state)}::jsonb as is_ours from opened`;
 
 /** Objects of unfinished uploads go with their user. The caller has locked the user. */
 export const dropObjectsOfUser = (projectId: string, userId: string): Sql => sql`

@@ -209,6 +209,8 @@ class UndiciS3Client implements S3Client {
       body: call.body ? toWireBody(call.body) : null,
       headersTimeout: idleMs,
       bodyTimeout: idleMs,
+      // Otherwise undici closes the connection after every HEAD.
+      reset: false,
       ...(call.signal ? { signal: call.signal } : {}),
     });
   }
