@@ -11,6 +11,8 @@ import type { DiskResources } from './disk-writer.ts';
 
 /** What a crash can cost a client at most, and how much is synced at a time. */
 const reportEveryBytes = 16 << 20;
+/** A sync is started this often while the body still arrives, so that the last one, which the client waits for, is short. */
+const flushEveryBytes = 2 << 20;
 
 export class SegmentWriter {
   readonly #resources: DiskResources;
@@ -23,6 +25,10 @@ export class SegmentWriter {
   #reported: number | null;
   #nextReportAt: number;
   #report = Promise.resolve();
+  /** The sync in flight. The system reports a failed write only once, so its outcome must not be lost. */
+  #flush: Promise<void> | null = null;
+  #nextFlushAt: number;
+  #flushFailure: { readonly error: unknown } | null = null;
 
   constructor(resources: DiskResources, segment: OpenSegment, options: AppendOptions) {
     this.#resources = resources;
@@ -32,6 +38,7 @@ export class SegmentWriter {
     this.#bytes = segment.bytes;
     this.#reported = segment.isNew ? null : segment.bytes;
     this.#nextReportAt = segment.bytes + reportEveryBytes;
+    this.#nextFlushAt = segment.bytes + flushEveryBytes;
   }
 
   /** Waits for a report that is due, so that the hash has got exactly the bytes that are reported. */
@@ -39,11 +46,11 @@ export class SegmentWriter {
     this.#bytes += piece.length;
     if (this.#bytes - this.#segment.bytes > this.#options.bytesMax)
       throw new Error(`The body holds more than ${this.#options.bytesMax} bytes`);
+    const end = this.#bytes;
     const written = this.#report.then(() => guardDisk('append', () => this.#writePiece(piece)));
-    if (this.#bytes < this.#nextReportAt) return written;
+    if (end < this.#nextReportAt) return written.then(() => this.#flushAt(end));
     this.#nextReportAt = this.#bytes + reportEveryBytes;
-    const bytes = this.#bytes;
-    this.#report = written.then(async () => this.#options.onDurable(await this.#makeDurable(bytes)));
+    this.#report = written.then(async () => this.#options.onDurable(await this.#makeDurable(end)));
     return this.#report;
   };
 
@@ -54,6 +61,7 @@ export class SegmentWriter {
 
   /** Drops what was not reported, so that the next call can continue the segment. */
   async abandon(): Promise<void> {
+    await this.#flush;
     const { fd, file } = this.#segment;
     const dropped =
       this.#reported === null
@@ -63,12 +71,30 @@ export class SegmentWriter {
     await dropped.catch(() => undefined);
   }
 
+  #flushAt(end: number): void {
+    if (this.#flush || end < this.#nextFlushAt) return;
+    this.#nextFlushAt = end + flushEveryBytes;
+    this.#flush = fdatasyncFd(this.#segment.fd)
+      .catch((error: unknown) => {
+        this.#flushFailure ??= { error };
+      })
+      .finally(() => {
+        this.#flush = null;
+      });
+  }
+
+  async #sync(): Promise<void> {
+    await this.#flush;
+    if (this.#flushFailure) throw this.#flushFailure.error;
+    await fdatasyncFd(this.#segment.fd);
+  }
+
   async #makeDurable(bytes: number): Promise<StagedProgress> {
-    const { fd, file, before, replaced } = this.#segment;
+    const { file, before, replaced } = this.#segment;
     const { layout, places } = this.#resources;
     const isEntryDurable = this.#reported !== null;
     await guardDisk('append', () =>
-      allEnded([fdatasyncFd(fd), ...(isEntryDurable ? [] : [places.sync(layout.tmp)])]),
+      allEnded([this.#sync(), ...(isEntryDurable ? [] : [places.sync(layout.tmp)])]),
     );
     this.#reported = bytes;
     const segments = [...before, { file, bytes }];
