@@ -1,6 +1,7 @@
 // Gauges for operators: queue, reaper, uploads and connections. No label names a tenant.
 
 import type { LiveUploads } from '../../contract/upload.ts';
+import { microBatch } from '../../kernel/async/micro-batch.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { readReaperBacklog } from '../objects/objects.service.ts';
@@ -34,11 +35,19 @@ export function registerGauges(metrics: Metrics, db: Database, liveUploads: Live
 }
 
 function registerUploads(metrics: Metrics, db: Database, { counts }: LiveUploads): void {
+  // Both gauges of a scrape share one statement.
+  const readCounts = microBatch(
+    async (gauges: readonly null[]) => {
+      const rows = await readUploadCounts(db);
+      return gauges.map(() => rows);
+    },
+    { gather: 'iteration' },
+  );
   metrics.gauge(
     'pakhus_uploads',
     'Uploads by state, of all instances: unfinished ones, and those that ended within a day.',
     async () =>
-      (await readUploadCounts(db)).map(({ status, uploads }) => ({
+      (await readCounts(null)).map(({ status, uploads }) => ({
         labels: { state: status },
         value: uploads,
       })),
@@ -46,7 +55,7 @@ function registerUploads(metrics: Metrics, db: Database, { counts }: LiveUploads
   metrics.gauge(
     'pakhus_upload_reserved_bytes',
     'Bytes reserved for unfinished uploads, of all instances.',
-    async () => [{ value: (await readUploadCounts(db)).reduce((sum, { reserved }) => sum + reserved, 0) }],
+    async () => [{ value: (await readCounts(null)).reduce((sum, { reserved }) => sum + reserved, 0) }],
   );
   metrics.total('pakhus_upload_resumptions_total', 'Requests that went on with an upload.', () => [
     { value: counts.resumptions },
