@@ -18,6 +18,8 @@ export interface Call {
   /** Null without an Idempotency-Key. */
   readonly idempotency: IdempotentCall | null;
   setHeader(name: string, value: string | number): void;
+  /** Lets pages of other origins read these headers, besides those of every response. */
+  exposeHeaders(names: readonly string[]): void;
   /** Lets pages read the answer as the policy of an integration says, else by API_CORS_ALLOW_ORIGINS. */
   allowOrigins(policy: { readonly origins: readonly string[]; readonly devMode: boolean }): void;
   /** Sends an interim response now, before the answer. */

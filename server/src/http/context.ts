@@ -12,7 +12,14 @@ import type { Subject } from '../contract/subject.ts';
 import type { CorsPolicy } from '../features/credentials/credentials.service.ts';
 import type { Device } from '../kernel/crypto/device-cookie.ts';
 import { clientAddress, toIpAddress, toNetwork } from './client-address.ts';
-import { allowAnyOrigin, type OwnOrigin, policyCors, resolveOwnOrigin, sendCors } from './cors.ts';
+import {
+  allowAnyOrigin,
+  exposeMore,
+  type OwnOrigin,
+  policyCors,
+  resolveOwnOrigin,
+  sendCors,
+} from './cors.ts';
 import { deviceCookie, deviceCookieName, readCookie, sessionCookie } from './credential.ts';
 
 export const findAddress = (deps: Deps, request: FastifyRequest): string =>
@@ -96,9 +103,11 @@ export class RequestCall implements Call {
 
   allowOrigins(policy: CorsPolicy): void {
     const { origin } = this.#request.headers;
-    const exposed = this.#reply.getHeader('access-control-expose-headers');
     sendCors(this.#reply, policyCors(origin, false, policy, this.#deps.settings.API_CORS_ALLOW_ORIGINS));
-    if (exposed !== undefined) this.#reply.header('access-control-expose-headers', exposed);
+  }
+
+  exposeHeaders(names: readonly string[]): void {
+    if (this.#request.headers.origin !== undefined) exposeMore(this.#reply, names);
   }
 
   sendInterim(status: number, reason: string, headers: Readonly<Record<string, string>>): void {

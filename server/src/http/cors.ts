@@ -13,6 +13,8 @@ export const allowedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 export const exposedHeaders =
   'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed, ETag, Content-Disposition, Content-Range';
 
+const exposeHeader = 'access-control-expose-headers';
+
 /** By API_CORS_ALLOW_ORIGINS, for callers without their own policy. */
 export function globalCors(origin: string | undefined, globalOrigins: readonly string[]): CorsHeaders | null {
   if (origin === undefined) return null;
@@ -62,8 +64,13 @@ const allows = ({ devMode, origins }: CorsPolicy, origin: string): boolean =>
 export function sendCors(reply: FastifyReply, cors: CorsHeaders | null): void {
   if (!cors) return;
   reply.header('access-control-allow-origin', cors.allowOrigin);
-  reply.header('access-control-expose-headers', exposedHeaders);
+  if (!reply.hasHeader(exposeHeader)) reply.header(exposeHeader, exposedHeaders);
   if (cors.credentials) reply.header('access-control-allow-credentials', 'true');
+}
+
+/** Lets pages read more headers than those of every response. */
+export function exposeMore(reply: FastifyReply, names: readonly string[]): void {
+  reply.header(exposeHeader, [exposedHeaders, ...names].join(', '));
 }
 
 /** For routes without credentials. An origin that the operator listed already has its header, with credentials. */

@@ -329,6 +329,30 @@ for (const store of storesFor('uploads by tus-js-client')) {
       }
     });
 
+    test(
+      'a page of any origin reads why its headers are refused, and nothing of the upload itself',
+      withUser(async () => {
+        const path = await startTus(api, tenant.key, user.id, { size: 10 });
+        const origin = 'https://stranger.example.com';
+        const ask = async (method: string, headers: Record<string, string>) => {
+          const reply = await api.call(method, path, { headers: { origin, ...headers } });
+          return [reply.status, reply.headers['access-control-allow-origin']];
+        };
+        const type = { 'content-type': 'application/offset+octet-stream' };
+        expect(await ask('PATCH', { ...tusVersion, ...type })).toEqual([400, '*']);
+        expect(await ask('PATCH', { ...tusVersion, 'content-type': 'text/plain' })).toEqual([415, '*']);
+        expect(await ask('PATCH', { 'tus-resumable': '0.2.2', ...type })).toEqual([412, '*']);
+        expect(await ask('HEAD', { 'tus-resumable': '0.2.2' })).toEqual([412, '*']);
+        expect(await ask('DELETE', { 'upload-draft-interop-version': '1' })).toEqual([400, '*']);
+        expect(await ask('PATCH', { ...tusVersion, ...type, 'upload-offset': '5' })).toEqual([
+          409,
+          undefined,
+        ]);
+        expect(await ask('HEAD', tusVersion)).toEqual([200, undefined]);
+        expect(await ask('DELETE', tusVersion)).toEqual([204, undefined]);
+      }),
+    );
+
     test('nothing is left over', async () => {
       await reapUntilDone(service);
       expect(await objectsOf(service)).toEqual(await placesOf(service));

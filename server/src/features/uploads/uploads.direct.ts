@@ -95,7 +95,7 @@ export async function storePart(
 ): Promise<string> {
   // The URL is the credential: any page that has it may send the part.
   call.allowAnyOrigin();
-  call.setHeader('access-control-expose-headers', 'ETag, X-Request-Id');
+  call.exposeHeaders([]);
   const key = toStorageKey({ projectId, id: uploadId });
   const [, query = ''] = (call.raw.url ?? '').split('?');
   const signed = deps.verifyPart(key, number, query);

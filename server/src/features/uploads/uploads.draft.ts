@@ -18,6 +18,7 @@ import {
   exposeHeaders,
   mediaTypeOf,
   readBytes,
+  readForAnyOrigin,
   readHeader,
   requireBytes,
   tooLargeAs413,
@@ -89,26 +90,31 @@ export async function createByDraft(
 }
 
 export async function appendByDraft(deps: Deps, tokenHash: Buffer, call: Call): Promise<void> {
+  const { version, at, incoming } = readForAnyOrigin(call, () => readAppend(call));
+  // For refusals; a wrong offset must say so.
+  sendComplete(call, version, false);
+  await tooLargeAs413(async () =>
+    sendState(call, await addAll(deps, { tokenHash }, at, incoming, call, version), version),
+  );
+  if (version < emptyAnswerSince) call.setStatus(201);
+}
+
+interface DraftAppend {
+  readonly version: number;
+  readonly at: number;
+  readonly incoming: Incoming;
+}
+
+function readAppend(call: Call): DraftAppend {
   const version = startDraft(call);
   const { headers, raw } = call;
   if (version >= typedSince && mediaTypeOf(headers) !== partialType) throw wrongMediaType(partialType);
   const at = requireBytes(headers, 'upload-offset');
   const isEnd = readComplete(headers, version);
-  // For refusals; a wrong offset must say so.
-  sendComplete(call, version, false);
   const length = bodyLength(headers);
-  const rest = isEnd && length !== null ? at + length : undefined;
-  const incoming: Incoming = {
-    raw,
-    length,
-    size: readBytes(headers, 'upload-length') ?? rest ?? null,
-    isEnd,
-    checksum: null,
-  };
-  await tooLargeAs413(async () =>
-    sendState(call, await addAll(deps, { tokenHash }, at, incoming, call, version), version),
-  );
-  if (version < emptyAnswerSince) call.setStatus(201);
+  const rest = isEnd && length !== null ? at + length : null;
+  const size = readBytes(headers, 'upload-length') ?? rest;
+  return { version, at, incoming: { raw, length, size, isEnd, checksum: null } };
 }
 
 /** A refusal of the whole file is its final answer, which the client must be able to tell from one of this request. */

@@ -9,7 +9,7 @@ const urlPath = '/api/v1/uploads';
 export const toUploadUrl = ({ origin }: Pick<Call, 'origin'>, token: string): string =>
   `${origin}${urlPath}/${token}`;
 
-/** What pages of other origins may read. */
+/** What pages of other origins may read besides the headers of every response. */
 const exposed = [
   'Location',
   'Tus-Resumable',
@@ -27,18 +27,22 @@ const exposed = [
   'Upload-Limit',
   'Upload-Draft-Interop-Version',
   'Pakhus-File-Id',
-  'X-Request-Id',
-  'Retry-After',
-  'RateLimit',
-  'RateLimit-Policy',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-].join(', ');
+];
 
-export const exposeHeaders = (call: Call): void => {
-  if (call.headers.origin !== undefined) call.setHeader('access-control-expose-headers', exposed);
-};
+export const exposeHeaders = (call: Call): void => call.exposeHeaders(exposed);
+
+/**
+ * Reads the headers of a request to an upload URL. Any page may read why they are refused: that says nothing of the upload,
+ * which has not been looked up yet.
+ */
+export function readForAnyOrigin<Result>(call: Call, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    call.allowAnyOrigin();
+    throw error;
+  }
+}
 
 /** A header that may be sent once. */
 export function readHeader(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -16,6 +16,7 @@ import {
   exposeHeaders,
   mediaTypeOf,
   readBytes,
+  readForAnyOrigin,
   readHeader,
   requireBytes,
   tooLargeAs413,
@@ -85,20 +86,20 @@ export async function createByTus(
 }
 
 export async function appendByTus(deps: Deps, tokenHash: Buffer, call: Call): Promise<void> {
+  const { at, incoming } = readForAnyOrigin(call, () => readAppend(call));
+  await tooLargeAs413(async () =>
+    sendState(call, await addBytes(deps, { tokenHash }, at, incoming, call), true),
+  );
+}
+
+function readAppend(call: Call): { readonly at: number; readonly incoming: Incoming } {
   startTus(call);
   const { headers, raw } = call;
   if (mediaTypeOf(headers) !== bodyType) throw wrongMediaType(bodyType);
   const at = requireBytes(headers, 'upload-offset');
-  const incoming: Incoming = {
-    raw,
-    length: bodyLength(headers),
-    size: readBytes(headers, 'upload-length') ?? null,
-    isEnd: false,
-    checksum: readChecksum(headers),
-  };
-  await tooLargeAs413(async () =>
-    sendState(call, await addBytes(deps, { tokenHash }, at, incoming, call), true),
-  );
+  const size = readBytes(headers, 'upload-length') ?? null;
+  const checksum = readChecksum(headers);
+  return { at, incoming: { raw, length: bodyLength(headers), size, isEnd: false, checksum } };
 }
 
 /** The headers of an answer to HEAD. */

@@ -7,6 +7,7 @@ import { largestFile } from '../files/files.checks.ts';
 import { hashToken } from './uploads.create.ts';
 import { storePart } from './uploads.direct.ts';
 import { appendByDraft, describeByDraft, draftOptions, startDraft } from './uploads.draft.ts';
+import { readForAnyOrigin } from './uploads.headers.ts';
 import { cancelByUrl, probeUpload } from './uploads.service.ts';
 import { appendByTus, describeByTus, isTus, startTus, tusOptions } from './uploads.tus.ts';
 import {
@@ -24,11 +25,12 @@ const params = Type.Object({
   token: Type.String({ examples: ['mZ3nq0V5m9vXb1o7tQ2c8yFJ4sKdLwPzRaUeHgTiNxE'] }),
 });
 /** Refusals carry the headers of the protocol as well. Returns the version of the draft, or null for tus. */
-function start(call: Call): number | null {
-  if (!isTus(call.headers)) return startDraft(call);
-  startTus(call);
-  return null;
-}
+const start = (call: Call): number | null =>
+  readForAnyOrigin(call, () => {
+    if (!isTus(call.headers)) return startDraft(call);
+    startTus(call);
+    return null;
+  });
 
 export const uploadUrlRoutes = [
   route(
