@@ -745,6 +745,45 @@ begin
     where u.project_id = project and u.id = complete_upload.upload_id;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.complete_uploads(batch jsonb, OUT number bigint, OUT outcome text, OUT stored_at timestamp with time zone)
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET lock_timeout TO '250ms'
+AS $function$
+declare
+  free_projects uuid[];
+  free_users uuid[];
+  free_spaces uuid[];
+  entry record;
+begin
+  free_projects := array(select p.id from projects p
+    where p.id = any(array(select (e.value ->> 'project_id')::uuid from jsonb_array_elements(batch) e))
+    for key share skip locked);
+  free_users := array(select u.id from users u
+    where u.id = any(array(select (e.value ->> 'user_id')::uuid from jsonb_array_elements(batch) e))
+    for no key update skip locked);
+  free_spaces := array(select s.id from spaces s
+    where s.id = any(array(select (e.value ->> 'space_id')::uuid from jsonb_array_elements(batch) e))
+    for no key update skip locked);
+  for entry in
+    select e.ordinality, e.value, f.project_id, f.user_id, f.space_id, f.id, f.epoch, f.digest
+    from jsonb_array_elements(batch) with ordinality e,
+      jsonb_to_record(e.value) f(project_id uuid, user_id uuid, space_id uuid, id uuid, epoch integer, digest bytea)
+  loop
+    number := entry.ordinality;
+    outcome := 'passed over';
+    stored_at := null;
+    if entry.project_id = any(free_projects) and entry.user_id = any(free_users)
+      and (entry.space_id is null or entry.space_id = any(free_spaces)) then
+      select done.outcome, done.stored_at into outcome, stored_at
+        from complete_upload(entry.project_id, entry.id, entry.epoch, entry.digest,
+          entry.value ->> 'ip_address', entry.value ->> 'user_agent') done;
+    end if;
+    return next;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.create_upload(upload uploads, per_user bigint, per_project bigint, ip_address text, user_agent text, OUT outcome text, OUT created_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql

@@ -24,6 +24,7 @@ import { createFileFinder } from './features/files/files.service.ts';
 import { createHealthChecks } from './features/health/health.checks.ts';
 import { createReservations } from './features/objects/objects.reserve.ts';
 import { startFolding } from './features/stats/stats.fold.ts';
+import { createUploadCompleter } from './features/uploads/uploads.commit.ts';
 import { createLiveUploads } from './features/uploads/uploads.live.ts';
 import { queuedJobs } from './jobs/job-table.ts';
 import { toQueueOptions } from './jobs/worker.ts';
@@ -141,13 +142,14 @@ export const toBackground = (deps: Deps): Deps => ({
 function createDatabaseWork(
   db: Database,
   log: Logger,
-): Pick<Deps, 'db' | 'projectGates' | 'findFile' | 'commitUpload'> {
+): Pick<Deps, 'db' | 'projectGates' | 'findFile' | 'commitUpload' | 'completeUpload'> {
   const projectGates = createProjectGates();
   return {
     db,
     projectGates,
     findFile: createFileFinder(db),
     commitUpload: createFileCommitter({ db, projectGates, log }),
+    completeUpload: createUploadCompleter({ db, projectGates, log }),
   };
 }
 

@@ -24,7 +24,7 @@ import type { FileCommitter, FileFinder } from './file.ts';
 import type { Reservations } from './object-ref.ts';
 import type { Settings } from './settings.ts';
 import type { TokenSigner } from './token.ts';
-import type { LiveUploads } from './upload.ts';
+import type { LiveUploads, UploadCompleter } from './upload.ts';
 
 export interface Deps {
   readonly settings: Settings;
@@ -56,6 +56,7 @@ export interface Deps {
   readonly reservations: Reservations;
   readonly findFile: FileFinder;
   readonly commitUpload: FileCommitter;
+  readonly completeUpload: UploadCompleter;
   /** The claims of a signed download URL of the disk store; null if it is forged or has expired. */
   readonly verifyDownload: (key: string, query: string) => DownloadClaims | null;
   /** The length that a part must have which is sent to a signed URL of the disk store; null as above. */

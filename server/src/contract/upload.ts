@@ -1,5 +1,7 @@
 // Uploads that several requests carry, as far as this process takes part in them.
 import type { StreamHash } from '../platform/hashing/stream-hash.ts';
+import type { AuditStamp } from './audit.ts';
+import type { StoreOutcome } from './file.ts';
 
 /** What this process knows of unfinished uploads: the requests that are adding bytes, and hashes that can go on. */
 export interface LiveUploads {
@@ -15,3 +17,25 @@ export interface LiveUploads {
   countClaim(at: number, tookOver: boolean): void;
   close(): Promise<void>;
 }
+
+/** An upload whose object is in place. */
+export interface UploadToComplete {
+  readonly project_id: string;
+  readonly user_id: string;
+  readonly space_id: string | null;
+  readonly id: string;
+  /** Of the request that completes it. */
+  readonly epoch: number;
+  /** Of the file; null if a worker is to compute it. */
+  readonly digest: Buffer | null;
+  readonly client: Pick<AuditStamp, 'ipAddress' | 'userAgent'>;
+}
+
+export interface CompletedUpload {
+  /** 'taken': another request has taken over, or the upload has ended. */
+  readonly outcome: StoreOutcome | 'taken';
+  readonly stored_at: string;
+}
+
+/** Makes a file of an upload. */
+export type UploadCompleter = (upload: UploadToComplete) => Promise<CompletedUpload>;

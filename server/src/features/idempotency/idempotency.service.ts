@@ -9,6 +9,7 @@ import { JoinedTransaction } from '../../platform/db/joined-transaction.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import type { Unlock } from '../../platform/db/session-locks.ts';
 import { commitFile } from '../files/files.commit.ts';
+import { completeAlone } from '../uploads/uploads.commit.ts';
 import { type Authority, authorityOf, covers } from './idempotency.authority.ts';
 import { deleteAnswersOf, findKept, insertKept, type KeptRow, type RequestName } from './idempotency.sql.ts';
 
@@ -153,6 +154,7 @@ function joinedDeps(deps: Deps, { db }: JoinedTransaction, afterCommit: (() => v
     ...deps,
     db,
     commitUpload: (file, audit) => commitFile(db, file, audit),
+    completeUpload: (upload) => completeAlone(db, upload),
     counters: {
       add: (keys, amounts) => void afterCommit.push(() => counters.add(keys, amounts)),
       whenSent: (done) => counters.whenSent(done),

@@ -3,7 +3,6 @@
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { PakhusError } from '../../kernel/error.ts';
-import { mayWait } from '../../platform/db/project-work.ts';
 import { hashStream } from '../../platform/hashing/buffered-hash.ts';
 import type { StreamHash } from '../../platform/hashing/stream-hash.ts';
 import { sniffedBytes } from '../../platform/media-detect.ts';
@@ -19,14 +18,7 @@ import {
 import { countStored } from '../traffic/traffic.count.ts';
 import { takenOver, toStagedObject } from './uploads.claim.ts';
 import { fail } from './uploads.end.ts';
-import {
-  type ClaimRow,
-  type CompletedRow,
-  completeUpload,
-  type LimitedRow,
-  listParts,
-  type UploadRow,
-} from './uploads.sql.ts';
+import { type ClaimRow, type LimitedRow, listParts, type UploadRow } from './uploads.sql.ts';
 
 export type Client = Pick<AuditStamp, 'ipAddress' | 'userAgent'>;
 
@@ -47,9 +39,9 @@ export async function complete(
     await putInPlace(deps, row, parts);
     const digest = hash ? await hash.digest() : await hashIfNeeded(deps, row);
     await refuseFile(deps, row, digest);
-    const statement = completeUpload(row, digest, client);
-    const [result] = await mayWait(deps, row.project_id, () => deps.db.query<CompletedRow>(statement));
-    const { outcome, stored_at } = result as CompletedRow;
+    const { project_id, user_id, space_id, id, epoch } = row;
+    const upload = { project_id, user_id, space_id, id, epoch, digest, client };
+    const { outcome, stored_at } = await deps.completeUpload(upload);
     if (outcome === 'taken') throw takenOver();
     if (outcome !== 'stored') throw new UploadFailed(toRefusal(outcome));
     countStored(deps, row.project_id, row.user_id, row.size ?? 0);

@@ -2,6 +2,7 @@
 // changes the upload, its reservation and its objects together or not at all.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { FileValues, StoreOutcome } from '../../contract/file.ts';
+import type { UploadToComplete } from '../../contract/upload.ts';
 import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
@@ -182,17 +183,19 @@ export const advanceUpload = (
 export const listParts = ({ project_id, id }: UploadRow): Sql => sql`
   select number, etag from upload_parts where project_id = ${project_id} and upload_id = ${id} order by number`;
 
-export interface CompletedRow {
-  readonly outcome: StoreOutcome | 'taken';
-  readonly stored_at: string;
-}
+export const completeUpload = ({ project_id, id, epoch, digest, client }: UploadToComplete): Sql => sql`
+  select outcome, stored_at
+  from complete_upload(${project_id}, ${id}, ${epoch}, ${digest}, ${client.ipAddress}, ${client.userAgent})`;
 
-export const completeUpload = (
-  { project_id, id, epoch }: StagedRow,
-  sha256: Buffer | null,
-  { ipAddress, userAgent }: Pick<AuditStamp, 'ipAddress' | 'userAgent'>,
-): Sql => sql`
-  select outcome, stored_at from complete_upload(${project_id}, ${id}, ${epoch}, ${sha256}, ${ipAddress}, ${userAgent})`;
+export const completeUploads = (uploads: readonly UploadToComplete[]): Sql => sql`
+  select outcome, stored_at from complete_uploads(${JSON.stringify(uploads.map(toBatchEntry))}::jsonb) order by number`;
+
+const toBatchEntry = ({ digest, client, ...upload }: UploadToComplete) => ({
+  ...upload,
+  digest: digest && `\\x${digest.toString('hex')}`,
+  ip_address: client.ipAddress,
+  user_agent: client.userAgent,
+});
 
 /** What an upload without a file has left in the store. */
 export type EndedRow = Pick<
