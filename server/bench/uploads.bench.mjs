@@ -35,6 +35,7 @@ const direct = {
   parts: 8,
   files: Math.ceil(8 * pace),
   smallFiles: Math.ceil(60 * pace),
+  warmUps: Math.ceil(25 * pace),
 };
 
 export async function run({ pakhus, folder, startSide, startAnother }) {
@@ -209,10 +210,10 @@ async function cancelAll(urls) {
 
 /** The CPU time of the service, for files of one small part and of eight: what a part costs is the difference. */
 async function costsOfDirect(server) {
-  // A warm-up: much code has to be compiled.
-  await costOfFiles(server, 4, direct.smallFiles, kib);
+  // Before that, a third of the CPU goes to the compiler of V8.
+  await costOfFiles(server, direct.warmUps, direct.smallFiles, kib);
   const form = await costOfForms(server, direct.smallFiles);
-  const small = await costOfFiles(server, 5, direct.smallFiles, kib);
+  const small = await costOfFiles(server, 9, direct.smallFiles, kib);
   const large = await costOfFiles(server, 3, direct.files, direct.parts * direct.partBytes);
   const part = (large - small) / (direct.parts - 1);
   return [
