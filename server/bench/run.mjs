@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildIfStale } from '../scripts/build.mjs';
+import { buildIfStale } from '../../scripts/build.mjs';
 import { machine } from './support/cpu.mjs';
 import { measureLimits } from './support/limits.mjs';
 import {
@@ -35,7 +35,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-buildIfStale();
+buildIfStale('server');
 mkdirSync(results, { recursive: true });
 console.log(
   Object.entries(machine())

@@ -3,6 +3,7 @@
 // - a cycle, between files or between the folders of features
 // - a feature that imports the statements, routes or jobs of another
 // - an import of a package, or a read of the environment, outside the one place allowed to
+// - an import of another workspace
 // - a source file that belongs to no floor
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -26,7 +27,9 @@ const confined = {
   nodemailer: /^platform\/mail\//,
   otpauth: /^kernel\/crypto\/totp\.ts$/,
 };
-const readsEnvironment = /^(config|main)\.ts$|^platform\//;
+/** They may know the service, but it does not know them. */
+const otherWorkspaces = /^(@pakhus\/|pakhus$)/;
+const readsEnvironment = /^(config|main|serve)\.ts$|^platform\//;
 
 /** Checks the sources in a folder; returns one sentence for each violation. */
 export function checkFloors(src) {
@@ -36,6 +39,8 @@ export function checkFloors(src) {
   for (const [file, { files, packages }] of imports) {
     if (findFloor(file) < 0) complaints.push(`${file} is on no floor`);
     complaints.push(...files.flatMap((target) => checkImport(file, target)));
+    for (const name of packages.filter((one) => otherWorkspaces.test(one)))
+      complaints.push(`${file} imports from outside the service: ${name}`);
     for (const name of packages)
       if (confined[name] && !confined[name].test(file)) complaints.push(`${file} imports ${name}`);
     if (/process\.env\b/.test(texts.get(file)) && !readsEnvironment.test(file))
@@ -69,6 +74,7 @@ const findFeature = (file) => /^features\/([^/]+)\//.exec(file)?.[1];
 
 function checkImport(file, target) {
   const complaints = [];
+  if (target.startsWith('..')) complaints.push(`${file} imports from outside the service: ${target}`);
   if (findFloor(target) > findFloor(file)) complaints.push(`${file} imports upwards: ${target}`);
   const [from, to] = [findFeature(file), findFeature(target)];
   if (from && to && from !== to && /\.(sql|routes|jobs)\.ts$/.test(target))

@@ -27,7 +27,11 @@ export async function bundlePage(modules: Readonly<Record<string, string>>): Pro
       root: folder,
       configFile: false,
       logLevel: 'error',
-      build: { write: false, minify: false, rollupOptions: { input: join(folder, 'page.js') } },
+      build: {
+        write: false,
+        minify: false,
+        rollupOptions: { input: join(folder, 'page.js'), output: { inlineDynamicImports: true } },
+      },
     });
     const { output } = [result].flat()[0] as { output: { code?: string }[] };
     return output[0]?.code ?? '';

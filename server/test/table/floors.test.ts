@@ -53,6 +53,16 @@ test.each([
     'features/files/files.a.ts imports fastify',
   ],
   [
+    'another workspace',
+    { 'app.ts': "import { createClient } from '@pakhus/client';" },
+    'app.ts imports from outside the service: @pakhus/client',
+  ],
+  [
+    'a file of another workspace',
+    { 'app.ts': "import { table } from '../../cli/src/table.ts';" },
+    'app.ts imports from outside the service: ../../cli/src/table.ts',
+  ],
+  [
     'the environment outside config.ts',
     { 'http/a.ts': 'export const port = process.env.PORT;' },
     'http/a.ts reads the environment',

@@ -1,15 +1,15 @@
-// Runs Pakhus and restarts it whenever a source changes.
+// Runs the service and restarts it whenever a source changes.
 import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const pakhus = fileURLToPath(new URL('pakhus.mjs', import.meta.url));
-const sources = fileURLToPath(new URL('../src', import.meta.url));
+const pakhus = fileURLToPath(new URL('../cli/bin/pakhus.mjs', import.meta.url));
+const sources = fileURLToPath(new URL('../server/src', import.meta.url));
 let child = start();
 let timer;
 
 function start() {
-  return spawn(process.execPath, ['--enable-source-maps', pakhus], { stdio: 'inherit' });
+  return spawn(process.execPath, ['--enable-source-maps', pakhus, 'serve'], { stdio: 'inherit' });
 }
 
 function restart() {

@@ -1,0 +1,2 @@
+// JSX without an import of React in each file.
+export default { esbuild: { jsx: 'automatic' } };

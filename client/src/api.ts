@@ -1,0 +1,4016 @@
+// Generated from the routes of the server by `npm run types`. Do not edit.
+export type paths = {
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Health of the service */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @enum {string} */
+                            status: "ok" | "degraded";
+                            checks: {
+                                /** @enum {string} */
+                                database: "ok" | "unavailable" | "not configured";
+                                /** @enum {string} */
+                                storage: "ok" | "unavailable" | "not configured";
+                                /** @enum {string} */
+                                redis: "ok" | "unavailable" | "not configured";
+                            };
+                            version: string;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log in as admin or project */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        email: string;
+                        /**
+                         * Format: password
+                         * @description At most 256 bytes in UTF-8.
+                         */
+                        password: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description Also set as the HttpOnly cookie `token`. */
+                            token: string;
+                        } | {
+                            /** @constant */
+                            two_factor_required: true;
+                            /** @description Valid for five minutes and five attempts, only for `POST /auth/2fa/login`. */
+                            challenge_token: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End this session */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the current session */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            session: components["schemas"]["Session"];
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/change-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change your password */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: password
+                         * @description At most 256 bytes in UTF-8.
+                         */
+                        currentPassword: string;
+                        /**
+                         * Format: password
+                         * @description At most 256 bytes in UTF-8.
+                         */
+                        newPassword: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            ok: true;
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/forgot-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Request a password-reset link */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        email: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            ok: true;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/reset-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set a new password with a reset token */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description The `token` parameter of the link. */
+                        token: string;
+                        /**
+                         * Format: password
+                         * @description At most 256 bytes in UTF-8.
+                         */
+                        newPassword: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            ok: true;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/2fa/enroll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Enroll in two-factor login */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description Show it as a QR code for an authenticator app. */
+                            otpauth_url: string;
+                            /** @description The same secret in base32, for typing. Shown only once. */
+                            secret: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/2fa/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Activate two-factor login */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description The code that the authenticator shows. */
+                        code: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description Each one replaces a code once. Shown only once. */
+                            recovery_codes: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/2fa/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Disable two-factor login */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description The code that the authenticator shows, or a recovery code. */
+                        code: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @constant */
+                            ok: true;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/2fa/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether two-factor login is on */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            enabled: boolean;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/2fa/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete a login with a code */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description Valid for five minutes and five attempts, only for `POST /auth/2fa/login`. */
+                        challenge_token: string;
+                        /** @description The code that the authenticator shows, or a recovery code. */
+                        code: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description Also set as the HttpOnly cookie `token`. */
+                            token: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List projects */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            projects: components["schemas"]["Project"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Create a project with its account and first key */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        name: string;
+                        /** Format: email */
+                        email: string;
+                        /**
+                         * Format: password
+                         * @description At most 256 bytes in UTF-8.
+                         */
+                        password: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            project: components["schemas"]["Project"];
+                            /** @description Shown only this once: the service keeps a hash. */
+                            api_key: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/projects/{projectId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a project */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    projectId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            project: components["schemas"]["Project"];
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Delete a project with everything in it */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    projectId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        /** Change name, e-mail or rate tier of a project */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    projectId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        name?: string;
+                        /** Format: email */
+                        email?: string;
+                        /** @description Requests per window. If not set, the value of the next level applies. */
+                        rateLimitMax?: number | null;
+                        /** @description Length of the window in milliseconds. If not set, the value of the next level applies. */
+                        rateLimitWindow?: number | null;
+                    } | unknown | unknown | unknown | unknown;
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            project: components["schemas"]["Project"];
+                        };
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/admin/projects/{projectId}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Activate or deactivate a project */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    projectId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        active: boolean;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            project: components["schemas"]["Project"];
+                        };
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/admin/projects/{projectId}/rotate-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace all keys of a project with one new key */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    projectId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            project: components["schemas"]["Project"];
+                            /** @description Shown only this once: the service keeps a hash. */
+                            api_key: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/settings/audit-retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the audit retention */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AuditRetention"];
+                    };
+                };
+            };
+        };
+        /** Set the audit retention */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AuditRetention"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AuditRetention"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/settings/rate-limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the default rate limit of integrations */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["RateLimit"];
+                    };
+                };
+            };
+        };
+        /** Set the default rate limit of integrations */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["RateLimit"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["RateLimit"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the audit log */
+        get: {
+            parameters: {
+                query?: {
+                    project_id?: string;
+                    action?: components["schemas"]["AuditAction"];
+                    user_id?: string;
+                    actor_type?: components["schemas"]["ActorType"];
+                    from?: string;
+                    to?: string;
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            logs: components["schemas"]["AuditEntry"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the project's own audit log */
+        get: {
+            parameters: {
+                query?: {
+                    action?: components["schemas"]["AuditAction"];
+                    user_id?: string;
+                    actor_type?: components["schemas"]["ActorType"];
+                    from?: string;
+                    to?: string;
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            logs: components["schemas"]["AuditEntry"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List project keys */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            keys: components["schemas"]["ApiKey"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Create a project key */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": {
+                        name?: string | null;
+                    };
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            key: components["schemas"]["ApiKey"];
+                            /** @description Shown only this once: the service keeps a hash. */
+                            api_key: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deactivate a project key */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    keyId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/integrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List integrations */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            integrations: components["schemas"]["Integration"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Create an integration */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["NewIntegration"];
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            integration: components["schemas"]["Integration"];
+                            /** @description Shown only this once: the service keeps a hash. */
+                            api_key: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/integrations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an integration */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            integration: components["schemas"]["Integration"];
+                        };
+                    };
+                };
+            };
+        };
+        /** Change an integration */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["IntegrationChange"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            integration: components["schemas"]["Integration"];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Delete an integration */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/integrations/{id}/rotate-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace the key of an integration */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            integration: components["schemas"]["Integration"];
+                            /** @description Shown only this once: the service keeps a hash. */
+                            api_key: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List plans */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            plans: components["schemas"]["Plan"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Create a plan */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewPlan"];
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            plan: components["schemas"]["Plan"];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/plans/{planId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a plan */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    planId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            plan: components["schemas"]["Plan"];
+                        };
+                    };
+                };
+            };
+        };
+        /** Change a plan */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    planId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PlanChange"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            plan: components["schemas"]["Plan"];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Delete a plan */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    planId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/plans/{planId}/default": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Make a plan the default */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    planId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            plan: components["schemas"]["Plan"];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List users with plan and quota */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            users: components["schemas"]["User"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Create a user */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description Your own id for it. */
+                        externalId: string;
+                        /** Format: uuid */
+                        planId?: string | null;
+                    };
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            user: components["schemas"]["User"];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a user */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            user: components["schemas"]["User"];
+                        };
+                    };
+                };
+            };
+        };
+        /** Activate or deactivate a user */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        active?: boolean;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            user: components["schemas"]["User"];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Delete a user with its spaces, files and tokens */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Assign a plan to a user */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        planId: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            user: components["schemas"]["User"];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the storage of a user */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["StorageSnapshot"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mint a token for one user */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": {
+                        /** @description Scopes; repeated ones count once. */
+                        scopes?: components["schemas"]["Scope"][];
+                    };
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UserToken"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/tokens/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revoke a token of one user */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        jti: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/spaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the spaces of a user */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            spaces: components["schemas"]["Space"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Create a space */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewSpace"];
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            space: components["schemas"]["Space"];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/spaces/{spaceId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a space */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    spaceId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            space: components["schemas"]["Space"];
+                        };
+                    };
+                };
+            };
+        };
+        /** Change a space */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    spaceId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SpaceChange"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            space: components["schemas"]["Space"];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Delete a space */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    spaceId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/spaces/{spaceId}/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set or rotate the password of a space */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    spaceId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: password
+                         * @description At most 256 bytes in UTF-8.
+                         */
+                        password: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/spaces/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Exchange the credentials of a space for a token */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description Your own id for it. */
+                        external_id: string;
+                        /**
+                         * Format: password
+                         * @description At most 256 bytes in UTF-8.
+                         */
+                        password: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SpaceToken"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/spaces/token/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End the session of a space */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        jti: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List a user's files */
+        get: {
+            parameters: {
+                query?: {
+                    folder?: string;
+                    tags?: string[];
+                    classifier?: string;
+                    mime_type?: string;
+                    visibility?: components["schemas"]["Visibility"];
+                    space_id?: string;
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            files: components["schemas"]["StoredFile"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Upload a file */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Content-Digest"?: string;
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "multipart/form-data": {
+                        /** Format: binary */
+                        file: string;
+                        /** @description The fields below as one JSON object. A field that is also sent separately overrides the one in here. */
+                        meta?: string;
+                        /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
+                        folder?: string | null;
+                        /** @description Tags are trimmed, and duplicates are removed. To filter by a tag that contains a comma, send a JSON array. */
+                        tags?: string[] | null;
+                        classifier?: string | null;
+                        /** @description Any JSON object of at most 16 KiB (numbers counted without exponents) and 32 levels. The name `__proto__` is not allowed. Numbers are doubles, as in JavaScript: send integers above 9007199254740991 as strings. */
+                        metadata?: {
+                            [key: string]: unknown;
+                        } | null;
+                        visibility?: components["schemas"]["Visibility"];
+                        /** @description The space to store the file in. Absent or empty: outside of spaces. */
+                        space_id?: string;
+                        /** @description SHA-256 of the file, in hex, or empty. If it does not match, the upload is refused. */
+                        sha256?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            file: components["schemas"]["FileDetail"];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/files/folders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List one level of the folder tree */
+        get: {
+            parameters: {
+                query?: {
+                    prefix?: string;
+                    space_id?: string;
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            prefix: string;
+                            folders: string[];
+                            files: components["schemas"]["StoredFile"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/files/{fileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a file and get a URL to download it */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            file: components["schemas"]["FileDetail"];
+                        };
+                    };
+                };
+            };
+        };
+        /** Change the metadata of a file */
+        put: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "If-Match"?: string;
+                };
+                path: {
+                    userId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["FileChange"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            file: components["schemas"]["StoredFile"];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Delete a file */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "If-Match"?: string;
+                };
+                path: {
+                    userId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/objects/{projectId}/{fileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download with a signed URL */
+        get: {
+            parameters: {
+                query: {
+                    expires: string;
+                    type: string;
+                    disposition: string;
+                    signature: string;
+                };
+                header?: {
+                    Range?: string;
+                    "If-Match"?: string;
+                    "If-None-Match"?: string;
+                    "If-Range"?: string;
+                };
+                path: {
+                    projectId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "*/*": unknown;
+                    };
+                };
+                /** @description The requested range */
+                206: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "*/*": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List uploads */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            uploads: components["schemas"]["Upload"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Create an upload that survives a cut connection */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description The name of the file. */
+                        name: string;
+                        /** @description Of the file. It is reserved until the upload ends. */
+                        size: number;
+                        mimeType: string;
+                        /**
+                         * @description `resumable`: send the bytes to `url` by tus or by the IETF draft. `direct`: send parts straight to the object store.
+                         * @enum {string}
+                         */
+                        mode?: "resumable" | "direct";
+                        /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
+                        folder?: string | null;
+                        /** @description Tags are trimmed, and duplicates are removed. To filter by a tag that contains a comma, send a JSON array. */
+                        tags?: string[] | null;
+                        classifier?: string | null;
+                        /** @description Any JSON object of at most 16 KiB (numbers counted without exponents) and 32 levels. The name `__proto__` is not allowed. Numbers are doubles, as in JavaScript: send integers above 9007199254740991 as strings. */
+                        metadata?: {
+                            [key: string]: unknown;
+                        } | null;
+                        visibility?: components["schemas"]["Visibility"];
+                        /** Format: uuid */
+                        space_id?: string | null;
+                        /** @description SHA-256 of the file, in hex. If it does not match, the upload is refused. */
+                        sha256?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            upload: components["schemas"]["Upload"];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/uploads/{uploadId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an upload */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    uploadId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            upload: components["schemas"]["Upload"];
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Cancel an upload */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    uploadId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/uploads/{uploadId}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get URLs for parts of a direct upload */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    uploadId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description Parts are numbered from 1. */
+                        numbers: number[];
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            parts: {
+                                number: number;
+                                url: string;
+                                /** @description Bytes. */
+                                size: number;
+                                /** Format: date-time */
+                                expires_at: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/uploads/{uploadId}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complete a direct upload */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    uploadId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description All parts, in order. */
+                        parts: {
+                            number: number;
+                            etag: string;
+                        }[];
+                    };
+                };
+            };
+            responses: {
+                /** @description It was completed before */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            file: components["schemas"]["FileDetail"];
+                        };
+                    };
+                };
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            file: components["schemas"]["FileDetail"];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/objects/{projectId}/{uploadId}/parts/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Send a part to a signed URL */
+        put: {
+            parameters: {
+                query: {
+                    expires: string;
+                    size: string;
+                    signature: string;
+                };
+                header?: never;
+                path: {
+                    projectId: string;
+                    uploadId: string;
+                    number: number;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/uploads/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Cancel an upload by its URL */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Tus-Resumable"?: "1.0.0";
+                    "Upload-Draft-Interop-Version"?: string;
+                };
+                path: {
+                    token: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        /** Ask for the offset of an upload */
+        head: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Tus-Resumable"?: "1.0.0";
+                    "Upload-Draft-Interop-Version"?: string;
+                };
+                path: {
+                    token: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description The same, by the IETF draft */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        /** Send bytes of an upload */
+        patch: {
+            parameters: {
+                query?: never;
+                header: {
+                    "Tus-Resumable"?: "1.0.0";
+                    "Upload-Draft-Interop-Version"?: string;
+                    "Upload-Offset": string;
+                    "Content-Type": string;
+                    "Upload-Checksum"?: string;
+                    "Upload-Length"?: string;
+                    "Upload-Complete"?: string;
+                };
+                path: {
+                    token: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/offset+octet-stream": unknown;
+                    "application/partial-upload": unknown;
+                };
+            };
+            responses: {
+                /** @description The same, by the IETF draft before version 8 */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/project/users/{userId}/images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Upload an image and have it compressed */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Content-Digest"?: string;
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "multipart/form-data": {
+                        /** Format: binary */
+                        image: string;
+                        /** @description The fields below as one JSON object. A field that is also sent separately overrides the one in here. */
+                        meta?: string;
+                        preset?: components["schemas"]["ImagePreset"];
+                        format?: components["schemas"]["ImageFormat"];
+                        /** @description No effect on png, which is lossless. */
+                        quality?: number;
+                        width?: number;
+                        height?: number;
+                        /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
+                        folder?: string | null;
+                        /** @description Tags are trimmed, and duplicates are removed. To filter by a tag that contains a comma, send a JSON array. */
+                        tags?: string[] | null;
+                        classifier?: string | null;
+                        /** @description Any JSON object of at most 16 KiB (numbers counted without exponents) and 32 levels. The name `__proto__` is not allowed. Numbers are doubles, as in JavaScript: send integers above 9007199254740991 as strings. */
+                        metadata?: {
+                            [key: string]: unknown;
+                        } | null;
+                        visibility?: components["schemas"]["Visibility"];
+                        /** @description The space to store the file in. Absent or empty: outside of spaces. */
+                        space_id?: string;
+                        /** @description SHA-256 of the file, in hex, or empty. If it does not match, the upload is refused. */
+                        sha256?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Accepted */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** Format: uuid */
+                            job_id: string;
+                            /** Format: uuid */
+                            file_id: string;
+                            /** @enum {string} */
+                            status: "pending";
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/jobs/{jobId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the status of an image job */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    jobId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Job"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/stats/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Traffic of today and of the last 30 days, and storage */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ProjectOverview"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/stats/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Files by MIME type and by classifier */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["FileStats"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/stats/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Users, files and bytes of the project */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["StorageStats"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/stats/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Traffic of the last 30 days, day by day */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["RequestStats"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Storage of a user, and its traffic of the last 30 days */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UserStats"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/stats/global": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Traffic, storage and image jobs of the whole installation */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InstallationStats"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/stats/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Storage and traffic of each project */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            projects: components["schemas"]["ProjectStats"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Interactive API reference */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/html": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same page as /reference */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/html": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+};
+export type webhooks = Record<string, never>;
+export type components = {
+    schemas: {
+        /** @enum {string} */
+        ActorType: "admin" | "project" | "integration";
+        Amount: {
+            /** @description Files. */
+            files: number;
+            /** @description Their size at upload. */
+            bytes: number;
+        };
+        ApiKey: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            name: string | null;
+            /** @description The first characters of the key, to recognize it. */
+            key_prefix: string;
+            active: boolean;
+            /** Format: date-time */
+            last_used_at: string | null;
+        };
+        /** @enum {string} */
+        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.delete" | "file.download" | "upload.create" | "upload.cancel" | "upload.expire" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
+        AuditEntry: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            project_id: string | null;
+            actor_type: components["schemas"]["ActorType"];
+            /** Format: uuid */
+            actor_id: string | null;
+            actor_key_id: string | null;
+            /** Format: uuid */
+            user_id: string | null;
+            action: string;
+            resource_type: string | null;
+            resource_id: string | null;
+            ip_address: string | null;
+            user_agent: string | null;
+            /** @description Old and new values on mutations. */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+        };
+        AuditRetention: {
+            /** @description A daily job purges audit rows older than this. */
+            retention_days: number;
+        };
+        Counters: {
+            /** @description Requests with a valid credential. */
+            requests: number;
+            /** @description Those of them with a status of 400 or more. */
+            errors: number;
+            /** @description Files and images stored. */
+            uploads: number;
+            /** @description Detail reads of a file, which return its URL. */
+            downloads: number;
+            /** @description Files deleted individually. */
+            deletes: number;
+            /** @description Bytes of the files and images stored. */
+            bytes_in: number;
+        };
+        Error: {
+            error: {
+                code: components["schemas"]["ErrorCode"];
+                /** @description For people: what is wrong and what to do about it. */
+                message: string;
+                /** @description For programs: the fields depend on the code. */
+                details: {
+                    issues?: components["schemas"]["Issue"][];
+                    /**
+                     * @description With `STORAGE_UNAVAILABLE`: the part that is down or overloaded.
+                     * @enum {string}
+                     */
+                    part?: "database" | "storage" | "capacity";
+                    /**
+                     * @description With `STORAGE_UNAVAILABLE`: the change may have been made, or may still be. Check before you retry. If absent, nothing was changed.
+                     * @enum {string}
+                     */
+                    outcome?: "unknown";
+                    /**
+                     * Format: uuid
+                     * @description With an unknown outcome of an upload: the id of the file if it was stored.
+                     */
+                    file_id?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        /** @enum {string} */
+        ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "IDEMPOTENCY_MISMATCH" | "PRECONDITION_FAILED" | "STORAGE_LIMIT_EXCEEDED" | "FILE_TOO_LARGE" | "MIME_NOT_ALLOWED" | "OVER_QUOTA" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "STORAGE_UNAVAILABLE";
+        FileChange: {
+            /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
+            folder?: string | null;
+            /** @description Tags are trimmed, and duplicates are removed. To filter by a tag that contains a comma, send a JSON array. */
+            tags?: string[] | null;
+            classifier?: string | null;
+            /** @description Any JSON object of at most 16 KiB (numbers counted without exponents) and 32 levels. The name `__proto__` is not allowed. Numbers are doubles, as in JavaScript: send integers above 9007199254740991 as strings. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            visibility?: components["schemas"]["Visibility"];
+        };
+        FileDetail: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: uuid */
+            user_id: string;
+            /** Format: uuid */
+            space_id: string | null;
+            name: string;
+            /** @description Of the upload. */
+            size: number;
+            /** @description The type of the upload. */
+            mimeType: string;
+            storageKey: string;
+            /** @description SHA-256 of the upload, in hex. Null for a moment after a direct upload without one. */
+            sha256: string | null;
+            folder: string;
+            tags: string[];
+            classifier: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            visibility: components["schemas"]["Visibility"];
+            compression: components["schemas"]["Job"] | null;
+            /** @description Downloads the file without a credential. */
+            url: string;
+            /** Format: date-time */
+            url_expires_at: string | null;
+        };
+        FileStats: {
+            /** @description Most files first; at most 1000 types. */
+            by_mime: {
+                mime_type: string;
+                /** @description Files. */
+                files: number;
+                /** @description Their size at upload. */
+                bytes: number;
+            }[];
+            /** @description Most files first; at most 1000 classifiers. */
+            by_classifier: {
+                /** @description Null for files without one. */
+                classifier: string | null;
+                /** @description Files. */
+                files: number;
+                /** @description Their size at upload. */
+                bytes: number;
+            }[];
+        };
+        /** @enum {string} */
+        ImageFormat: "webp" | "jpeg" | "png" | "avif";
+        /**
+         * @description `thumbnail`: format webp quality 75 width 150 height 150; `medium`: format webp quality 80 width 800; `large`: format webp quality 85 width 1920; `original`: format webp quality 90.
+         * @enum {string}
+         */
+        ImagePreset: "thumbnail" | "medium" | "large" | "original";
+        InstallationStats: {
+            last_30_days: components["schemas"]["Counters"];
+            storage: {
+                /** @description End-users. */
+                users: number;
+                /** @description Files. */
+                files: number;
+                /** @description Their size at upload. */
+                bytes: number;
+                public: components["schemas"]["Amount"];
+                private: components["schemas"]["Amount"];
+            };
+            /** @description Projects, active or not. */
+            projects: number;
+            jobs: {
+                /** @description Pending image jobs. */
+                pending: number;
+                /** @description Image jobs in progress. */
+                processing: number;
+                /** @description Image jobs that succeeded, of files that still exist. */
+                done: number;
+                /** @description Image jobs that failed for good, of files that still exist. */
+                failed: number;
+            };
+        };
+        Integration: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            name: string | null;
+            /** @description Scopes; repeated ones count once. */
+            scopes: components["schemas"]["Scope"][];
+            /** @description Allowed origins: scheme, host and port, exactly as a browser sends them. Pages from these origins may read responses to calls with user tokens that the integration minted and space sessions that it opened; for other pages such responses have no CORS headers, but the calls are not refused. A call with the integration key itself and any other `Origin` gets 403. Preflights carry no credential and are allowed for every origin. A change takes effect with the next request, also for existing tokens. */
+            corsOrigins: string[];
+            /** @description For development: no rate limit, and all origins are allowed. */
+            devMode: boolean;
+            /** @description Requests per window. If not set, the value of the next level applies. */
+            rateLimitMax: number | null;
+            /** @description Length of the window in milliseconds. If not set, the value of the next level applies. */
+            rateLimitWindow: number | null;
+            active: boolean;
+            key_prefix: string;
+            /** Format: date-time */
+            last_used_at: string | null;
+        };
+        IntegrationChange: {
+            name?: string | null;
+            /** @description Scopes; repeated ones count once. */
+            scopes?: components["schemas"]["Scope"][];
+            /** @description Allowed origins: scheme, host and port, exactly as a browser sends them. Pages from these origins may read responses to calls with user tokens that the integration minted and space sessions that it opened; for other pages such responses have no CORS headers, but the calls are not refused. A call with the integration key itself and any other `Origin` gets 403. Preflights carry no credential and are allowed for every origin. A change takes effect with the next request, also for existing tokens. */
+            corsOrigins?: string[];
+            devMode?: boolean;
+            /** @description Requests per window. If not set, the value of the next level applies. */
+            rateLimitMax?: number | null;
+            /** @description Length of the window in milliseconds. If not set, the value of the next level applies. */
+            rateLimitWindow?: number | null;
+            /** @description If false, its key and the tokens it minted are refused. */
+            active?: boolean;
+        };
+        /** @description One problem in a request. */
+        Issue: {
+            /** @description The field or parameter, such as `corsOrigins.0`; `body` for the whole body. */
+            path: string;
+            message: string;
+            /** @description The rule that was violated, such as `required` or `maxLength`. */
+            code: string;
+        };
+        Job: {
+            /** Format: uuid */
+            job_id: string;
+            /** Format: uuid */
+            file_id: string;
+            status: components["schemas"]["JobStatus"];
+            /** @description Present when done. */
+            original_size?: number;
+            /** @description Present when done. */
+            compressed_size?: number;
+            /** @description Original size divided by compressed size. */
+            compression_ratio?: number;
+            format?: components["schemas"]["ImageFormat"];
+            width?: number;
+            height?: number;
+            /** @description Present when failed. */
+            error?: string;
+        };
+        /** @enum {string} */
+        JobStatus: "pending" | "processing" | "done" | "failed";
+        NewIntegration: {
+            name?: string | null;
+            /** @description Scopes; repeated ones count once. */
+            scopes?: components["schemas"]["Scope"][];
+            /** @description Allowed origins: scheme, host and port, exactly as a browser sends them. Pages from these origins may read responses to calls with user tokens that the integration minted and space sessions that it opened; for other pages such responses have no CORS headers, but the calls are not refused. A call with the integration key itself and any other `Origin` gets 403. Preflights carry no credential and are allowed for every origin. A change takes effect with the next request, also for existing tokens. */
+            corsOrigins?: string[];
+            devMode?: boolean;
+            /** @description Requests per window. If not set, the value of the next level applies. */
+            rateLimitMax?: number | null;
+            /** @description Length of the window in milliseconds. If not set, the value of the next level applies. */
+            rateLimitWindow?: number | null;
+        };
+        NewPlan: {
+            name: string;
+            description?: string | null;
+            /** @description What one user may store; unlimited when absent or null. */
+            storageLimit?: number | null;
+            /** @description The largest single file. */
+            maxFileSize: number;
+            /** @description MIME types, or type/* for all subtypes; an empty list allows every type. */
+            allowedMimes?: string[] | null;
+            /** @description Files that one user may have; 10000000 when absent or null. */
+            maxFiles?: number | null;
+            /** @description Spaces that one user may have; 1000 when absent or null. */
+            maxSpaces?: number | null;
+        };
+        NewSpace: {
+            /** @description Your own id for it. */
+            external_id: string;
+            name: string;
+            /** @description Scopes; repeated ones count once. */
+            scopes?: components["schemas"]["Scope"][];
+            /** @description A limit within the owner's quota; null for none. */
+            limit_bytes?: number | null;
+            /**
+             * Format: password
+             * @description At most 256 bytes in UTF-8.
+             */
+            password?: string;
+        };
+        Plan: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            name: string;
+            description: string | null;
+            /** @description What one user may store; unlimited when absent or null. */
+            storageLimit: number | null;
+            /** @description The largest single file. */
+            maxFileSize: number;
+            /** @description MIME types, or type/* for all subtypes; an empty list allows every type. */
+            allowedMimes: string[];
+            /** @description Files that one user may have; 10000000 when absent or null. */
+            maxFiles: number | null;
+            /** @description Spaces that one user may have; 1000 when absent or null. */
+            maxSpaces: number | null;
+            is_default: boolean;
+        };
+        PlanChange: {
+            name?: string;
+            description?: string | null;
+            /** @description What one user may store; unlimited when absent or null. */
+            storageLimit?: number | null;
+            /** @description The largest single file. */
+            maxFileSize?: number;
+            /** @description MIME types, or type/* for all subtypes; an empty list allows every type. */
+            allowedMimes?: string[] | null;
+            /** @description Files that one user may have; 10000000 when absent or null. */
+            maxFiles?: number | null;
+            /** @description Spaces that one user may have; 1000 when absent or null. */
+            maxSpaces?: number | null;
+        };
+        Project: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            name: string;
+            /** Format: email */
+            email: string;
+            active: boolean;
+            /** @description Requests per window. If not set, the value of the next level applies. */
+            rateLimitMax: number | null;
+            /** @description Length of the window in milliseconds. If not set, the value of the next level applies. */
+            rateLimitWindow: number | null;
+        };
+        ProjectOverview: {
+            today: components["schemas"]["Counters"];
+            last_30_days: components["schemas"]["Counters"];
+            storage: components["schemas"]["StorageStats"];
+        };
+        ProjectStats: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            active: boolean;
+            /** @description End-users. */
+            users: number;
+            /** @description Files. */
+            files: number;
+            /** @description Their size at upload. */
+            bytes: number;
+            /** @description Requests in the last 30 days. */
+            requests_30d: number;
+        };
+        RateLimit: {
+            /** @description Requests per window. If not set, the value of the next level applies. */
+            max: number;
+            /** @description Length of the window in milliseconds. If not set, the value of the next level applies. */
+            window_ms: number;
+        };
+        RequestStats: {
+            /** @description 30 days, oldest first, today last, without gaps. */
+            days: {
+                /**
+                 * Format: date
+                 * @description A UTC day.
+                 */
+                date: string;
+                /** @description Requests with a valid credential. */
+                requests: number;
+                /** @description Those of them with a status of 400 or more. */
+                errors: number;
+                /** @description Files and images stored. */
+                uploads: number;
+                /** @description Detail reads of a file, which return its URL. */
+                downloads: number;
+                /** @description Files deleted individually. */
+                deletes: number;
+                /** @description Bytes of the files and images stored. */
+                bytes_in: number;
+            }[];
+        };
+        /** @enum {string} */
+        Scope: "users:read" | "users:write" | "files:read" | "files:write" | "files:delete" | "plans:read" | "plans:assign" | "stats:read" | "spaces:login";
+        Session: {
+            /** @enum {string} */
+            role: "project" | "admin";
+            /** Format: uuid */
+            id: string;
+            /** Format: email */
+            email: string;
+            name: string | null;
+            /** Format: uuid */
+            project_id: string | null;
+            two_factor_enabled: boolean;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        Space: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: uuid */
+            user_id: string;
+            /** @description Your own id for it. */
+            external_id: string;
+            name: string;
+            /** @description Scopes; repeated ones count once. */
+            scopes: components["schemas"]["Scope"][];
+            /** @description A limit within the owner's quota; null for none. */
+            limit_bytes: number | null;
+            /** @description Bytes stored in the space now. */
+            used_bytes: number;
+            /** @description Bytes reserved in the space for unfinished uploads. The limit applies to both together. */
+            reserved_bytes: number;
+            active: boolean;
+            /** @description Whether the space can log in. If false, set a password with `PUT …/credentials`. */
+            has_password: boolean;
+        };
+        SpaceChange: {
+            name?: string;
+            /** @description Scopes; repeated ones count once. */
+            scopes?: components["schemas"]["Scope"][];
+            /** @description A limit within the owner's quota; null for none. */
+            limit_bytes?: number | null;
+            active?: boolean;
+        };
+        SpaceToken: {
+            token: string;
+            /** Format: uuid */
+            jti: string;
+            /** Format: uuid */
+            space_id: string;
+            /** Format: uuid */
+            user_id: string;
+            /** @description Scopes; repeated ones count once. */
+            scopes: components["schemas"]["Scope"][];
+            /** Format: date-time */
+            expires_at: string;
+        };
+        StorageSnapshot: {
+            /** @description Bytes stored now. */
+            storageUsed: number;
+            /** @description Bytes reserved for unfinished uploads. */
+            storageReserved: number;
+            /** @description Limit of the plan; null for unlimited. */
+            storageLimit: number | null;
+            /** @description Bytes left after those used and reserved; null for unlimited. */
+            storageAvailable: number | null;
+            /** @description Used percentage of the limit; 0 for unlimited. */
+            usagePercent: number;
+            /** @description True if more is stored than the plan allows, for example after a change of plan. */
+            overQuota: boolean;
+        };
+        StorageStats: {
+            /** @description End-users. */
+            users: number;
+            /** @description Files. */
+            files: number;
+            /** @description Their size at upload. */
+            bytes: number;
+            public: components["schemas"]["Amount"];
+            private: components["schemas"]["Amount"];
+            /** @description Users that store more than their plan allows. */
+            over_quota_users: number;
+        };
+        StoredFile: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: uuid */
+            user_id: string;
+            /** Format: uuid */
+            space_id: string | null;
+            name: string;
+            /** @description Of the upload. */
+            size: number;
+            /** @description The type of the upload. */
+            mimeType: string;
+            storageKey: string;
+            /** @description SHA-256 of the upload, in hex. Null for a moment after a direct upload without one. */
+            sha256: string | null;
+            folder: string;
+            tags: string[];
+            classifier: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            visibility: components["schemas"]["Visibility"];
+            compression: components["schemas"]["Job"] | null;
+        };
+        Upload: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: uuid */
+            user_id: string;
+            /** Format: uuid */
+            space_id: string | null;
+            status: components["schemas"]["UploadStatus"];
+            mode: components["schemas"]["UploadMode"];
+            name: string;
+            /** @description Of the file; null while the client has not said it. */
+            size: number | null;
+            /** @description The bytes before this one are stored: go on from here. Always 0 for a direct upload that is not completed. */
+            offset: number;
+            mimeType: string;
+            /** @description Of all parts but the last. Only of a direct upload. */
+            part_size?: number;
+            /** @description Where the bytes go. Only in the answer that creates a resumable upload: whoever has it can upload without a credential. */
+            url?: string;
+            /** Format: uuid */
+            file_id?: string;
+            error?: {
+                code: string;
+                message: string;
+            };
+            /** Format: date-time */
+            expires_at: string;
+        };
+        /** @enum {string} */
+        UploadMode: "resumable" | "direct";
+        /** @enum {string} */
+        UploadStatus: "uploading" | "completed" | "failed" | "expired" | "cancelled";
+        User: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Your own id for it. */
+            external_id: string;
+            active: boolean;
+            plan: components["schemas"]["Plan"] | null;
+            /** @description Bytes stored now. */
+            storageUsed: number;
+            /** @description Bytes reserved for unfinished uploads. */
+            storageReserved: number;
+            /** @description Limit of the plan; null for unlimited. */
+            storageLimit: number | null;
+            /** @description Bytes left after those used and reserved; null for unlimited. */
+            storageAvailable: number | null;
+            /** @description Used percentage of the limit; 0 for unlimited. */
+            usagePercent: number;
+            /** @description True if more is stored than the plan allows, for example after a change of plan. */
+            overQuota: boolean;
+        };
+        UserStats: {
+            /** Format: uuid */
+            user_id: string;
+            /** @description Files of the user, or of the space for a space token. */
+            files: number;
+            /** @description Their size at upload. */
+            bytes: number;
+            storage: components["schemas"]["StorageSnapshot"];
+            last_30_days: components["schemas"]["Counters"];
+        };
+        UserToken: {
+            token: string;
+            /** Format: uuid */
+            jti: string;
+            /** Format: uuid */
+            user_id: string;
+            /** @description Scopes; repeated ones count once. */
+            scopes: components["schemas"]["Scope"][];
+            /** Format: date-time */
+            expires_at: string;
+        };
+        /** @enum {string} */
+        Visibility: "private" | "public";
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+};
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

@@ -1,0 +1,51 @@
+// The client: every route of the API as a method, under the name of what it works on.
+import { PakhusError } from './error.ts';
+import { type CallOptions, type ClientOptions, createHttp, type Http, type PathPart } from './http.ts';
+import { adminOf } from './resources/admin.ts';
+import { authOf } from './resources/auth.ts';
+import { jobsOf, projectOf, spacesOf, usersOf } from './resources/project.ts';
+import { type UserResource, userResource } from './resources/user.ts';
+import type { Learnt } from './upload/job.ts';
+
+/** Your own id of a user, or the user as Pakhus knows it: its object, or `{ id }`. */
+export type UserReference = string | { readonly id: string };
+
+export type Client = ReturnType<typeof createClient>;
+
+export function createClient(options: ClientOptions) {
+  const http = createHttp(options);
+  const learnt: Learnt = { isDirectWorthwhile: true };
+  return {
+    users: usersOf(http),
+    /** One end user. Without an argument: the one whose token this client has. */
+    user: (reference?: UserReference): UserResource => userResource(http, toPath(http, reference), learnt),
+    project: projectOf(http),
+    spaces: spacesOf(http),
+    jobs: jobsOf(http),
+    admin: adminOf(http),
+    auth: authOf(http),
+    health: (call?: CallOptions) => http.call('GET /health', call),
+  };
+}
+
+function toPath(http: Http, reference?: UserReference): PathPart {
+  if (reference === undefined) return async () => readUserId(await http.credential());
+  return () =>
+    typeof reference === 'string' ? `ext/${encodeURIComponent(reference)}` : encodeURIComponent(reference.id);
+}
+
+/** From the claims of a user or space token. The server checks the token itself. */
+function readUserId(token = ''): string {
+  try {
+    const [, claims = ''] = token.split('.');
+    const { role, sub, uid } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/')));
+    if (role === 'user') return sub;
+    if (role === 'space') return uid;
+  } catch {
+    // Not a token.
+  }
+  throw new PakhusError(
+    'INVALID_ARGUMENT',
+    'This credential belongs to no user: say client.user(…) which one',
+  );
+}

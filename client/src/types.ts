@@ -1,0 +1,67 @@
+// Names for the shapes of the API, and the types of a call derived from its endpoint.
+import type { components, paths } from './api.ts';
+
+type Schemas = components['schemas'];
+
+export type ApiKey = Schemas['ApiKey'];
+export type AuditEntry = Schemas['AuditEntry'];
+export type ErrorCode = Schemas['ErrorCode'];
+export type FileChange = Schemas['FileChange'];
+/** A file as its detail read shows it, with a URL for download. */
+export type StoredFile = Schemas['FileDetail'];
+/** A file in a list. */
+export type ListedFile = Schemas['StoredFile'];
+export type ImageJob = Schemas['Job'];
+export type Integration = Schemas['Integration'];
+export type Plan = Schemas['Plan'];
+export type Project = Schemas['Project'];
+export type Scope = Schemas['Scope'];
+export type Session = Schemas['Session'];
+export type Space = Schemas['Space'];
+export type SpaceToken = Schemas['SpaceToken'];
+export type StorageSnapshot = Schemas['StorageSnapshot'];
+export type Upload = Schemas['Upload'];
+export type User = Schemas['User'];
+export type UserToken = Schemas['UserToken'];
+export type Visibility = Schemas['Visibility'];
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** All operations of the API by `METHOD /path`. */
+export type Operations = {
+  [Path in keyof paths as {
+    [M in Method]: paths[Path][M] extends { responses: unknown } ? `${Uppercase<M>} ${Path}` : never;
+  }[Method]]: paths[Path];
+};
+
+export type Endpoint = keyof Operations;
+
+type OperationOf<E extends Endpoint> = E extends `${infer M} ${infer Path extends keyof paths}`
+  ? paths[Path][Lowercase<M> & keyof paths[Path]]
+  : never;
+
+/** The query parameters of an operation. */
+export type QueryOf<E extends Endpoint> =
+  OperationOf<E> extends { parameters: { query?: infer Query } } ? Exclude<Query, undefined> : never;
+
+/** The JSON body of an operation. */
+export type BodyOf<E extends Endpoint> =
+  OperationOf<E> extends { requestBody?: infer Request }
+    ? Exclude<Request, undefined> extends { content: { 'application/json': infer Body } }
+      ? Body
+      : never
+    : never;
+
+/** The fields of a form, without the file. */
+export type FormOf<E extends Endpoint> =
+  OperationOf<E> extends { requestBody?: infer Request }
+    ? Exclude<Request, undefined> extends { content: { 'multipart/form-data': infer Form } }
+      ? Omit<Form, 'file' | 'image' | 'meta'>
+      : never
+    : never;
+
+type JsonOf<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : undefined;
+
+/** The JSON of a successful answer; undefined for an empty one. */
+export type AnswerOf<E extends Endpoint> =
+  OperationOf<E> extends { responses: infer Responses } ? JsonOf<Responses[keyof Responses]> : never;

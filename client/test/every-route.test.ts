@@ -1,0 +1,236 @@
+// Every route of the server has a method in the client, and each of them works against the real service.
+import { setTimeout as delay } from 'node:timers/promises';
+import { TOTP } from 'otpauth';
+import { expect, it } from 'vitest';
+import { openApiDocument } from '../../server/src/http/openapi.ts';
+import { blankPng } from '../../server/test/support/image-files.ts';
+import { adminEmail, adminPassword } from '../../server/test/support/pakhus.ts';
+import { createClient, PakhusError, type ResumeStore } from '../src/index.ts';
+import { serve } from './support/served.ts';
+
+const served = serve();
+const called = new Set<string>();
+const mib = 1 << 20;
+
+/** Notes which operation of the document each request is. */
+const noting: typeof fetch = (input, init) => {
+  const { pathname } = new URL(String(input));
+  const method = init?.method ?? 'GET';
+  const found = operations.find((one) => one.method === method && one.pattern.test(pathname));
+  called.add(found?.name ?? `unknown: ${method} ${pathname}`);
+  return fetch(input, init);
+};
+
+interface DocumentedOperation {
+  readonly name: string;
+  readonly method: string;
+  readonly pattern: RegExp;
+}
+
+/** Without the pages. Both paths of a user's route count as one. */
+const operations = listOperations();
+
+function listOperations(): DocumentedOperation[] {
+  const { paths } = openApiDocument('0') as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { operationId }]) => !operationId.startsWith('reference.'))
+      .map(([method, { operationId }]) => ({
+        name: operationId.replace(/\.ext$/, ''),
+        method: method.toUpperCase(),
+        pattern: new RegExp(`^/api/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+      }))
+      // A literal segment is more exact than a parameter.
+      .sort((one, other) => Number(other.name.endsWith('.ext')) - Number(one.name.endsWith('.ext'))),
+  );
+}
+
+const connect = (credential: { key?: string; token?: string } = {}) =>
+  createClient({ baseUrl: served.baseUrl, fetch: noting, ...credential });
+
+async function all<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of list) items.push(item);
+  return items;
+}
+
+it('the admin manages projects, settings, audit and statistics', async () => {
+  const anonymous = connect();
+  expect((await anonymous.health()).status).toBe('ok');
+  const login = await anonymous.auth.login({ email: adminEmail, password: adminPassword });
+  const { admin, auth } = connect({ token: 'token' in login ? login.token : '' });
+  expect((await auth.me()).role).toBe('admin');
+  const email = 'lighthouse@example.com';
+  const { project, api_key } = await admin.projects.create({
+    name: 'Lighthouse',
+    email,
+    password: 'a fine password',
+  });
+  expect(api_key).toBeTypeOf('string');
+  expect((await admin.projects.get(project.id)).name).toBe('Lighthouse');
+  expect((await admin.projects.update(project.id, { name: 'Beacon' })).name).toBe('Beacon');
+  expect((await admin.projects.setActive(project.id, false)).active).toBe(false);
+  await admin.projects.setActive(project.id, true);
+  expect((await admin.projects.rotateKey(project.id)).api_key).not.toBe(api_key);
+  expect((await all(admin.projects.list({ limit: 1 }))).map(({ id }) => id)).toContain(project.id);
+  expect((await all(admin.stats.projects({ limit: 1 }))).length).toBe(2);
+  await admin.projects.delete(project.id);
+  await admin.settings.setAuditRetention({ retention_days: 90 });
+  expect(await admin.settings.getAuditRetention()).toEqual({ retention_days: 90 });
+  const limit = await admin.settings.getRateLimit();
+  expect(await admin.settings.setRateLimit(limit)).toEqual(limit);
+  expect((await admin.audit.list({ action: 'project.create', limit: 10 }).page()).logs.length).toBe(2);
+  expect((await admin.stats.global()).projects).toBeDefined();
+  await auth.logout();
+  await expect(auth.me()).rejects.toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
+});
+
+it('an owner changes the password, enrols a second factor and logs in with it', async () => {
+  const email = 'owner@example.com';
+  const password = 'the first password';
+  await connect({ token: served.admin }).admin.projects.create({ name: 'Pier', email, password });
+  const anonymous = connect();
+  const login = await anonymous.auth.login({ email, password });
+  const { auth } = connect({ token: 'token' in login ? login.token : '' });
+  expect(await auth.twoFactor.status()).toEqual({ enabled: false });
+  const { secret } = await auth.twoFactor.enroll();
+  const totp = new TOTP({ secret });
+  const { recovery_codes } = await auth.twoFactor.activate(totp.generate());
+  const challenge = await anonymous.auth.login({ email, password });
+  if (!('challenge_token' in challenge)) throw new Error('no challenge');
+  const [code = ''] = recovery_codes;
+  const { token } = await anonymous.auth.twoFactor.login({
+    challenge_token: challenge.challenge_token,
+    code,
+  });
+  const session = connect({ token });
+  expect(await session.auth.twoFactor.disable(recovery_codes[1] ?? '')).toEqual({ ok: true });
+  await session.auth.changePassword({ currentPassword: password, newPassword: 'the second password' });
+  await anonymous.auth.forgotPassword(email);
+  const wrong = anonymous.auth.resetPassword({ token: 'not a token', newPassword: 'the third password' });
+  await expect(wrong).rejects.toBeInstanceOf(PakhusError);
+});
+
+it('a project manages plans, keys and integrations, and reads its audit and statistics', async () => {
+  const { project } = connect({ key: served.key });
+  const plan = await project.plans.create({ name: 'Gold', maxFileSize: 10 * mib });
+  expect((await project.plans.get(plan.id)).name).toBe('Gold');
+  expect((await project.plans.update(plan.id, { maxFiles: 5 })).maxFiles).toBe(5);
+  const before = (await all(project.plans.list())).find(({ is_default }) => is_default);
+  expect((await project.plans.makeDefault(plan.id)).is_default).toBe(true);
+  await project.plans.makeDefault(before?.id ?? '');
+  await project.plans.delete(plan.id);
+  const { key, api_key } = await project.keys.create({ name: 'cron' });
+  expect((await all(connect({ key: api_key }).project.keys.list())).map(({ id }) => id)).toContain(key.id);
+  await project.keys.revoke(key.id);
+  const { integration } = await project.integrations.create({ name: 'web', scopes: ['files:read'] });
+  expect((await project.integrations.get(integration.id)).name).toBe('web');
+  expect((await project.integrations.update(integration.id, { name: 'page' })).name).toBe('page');
+  expect((await project.integrations.rotateKey(integration.id)).api_key).toBeTypeOf('string');
+  expect((await all(project.integrations.list())).length).toBe(1);
+  await project.integrations.delete(integration.id);
+  expect((await all(project.audit.list({ action: 'plan.create', limit: 1 }))).length).toBe(2);
+  expect((await project.stats.overview()).storage).toBeDefined();
+  expect((await project.stats.files()).by_mime).toEqual(expect.any(Array));
+  expect((await project.stats.storage()).users).toBe(1);
+  expect((await project.stats.requests()).days).toEqual(expect.any(Array));
+});
+
+it('a user has a plan, tokens, spaces and statistics', async () => {
+  const client = connect({ key: served.key });
+  const created = await client.users.create({ externalId: 'ben & co/√' });
+  const ben = client.user('ben & co/√');
+  expect((await ben.get()).id).toBe(created.id);
+  expect((await client.user(created).get()).external_id).toBe('ben & co/√');
+  expect((await all(client.users.list({ limit: 1 }))).length).toBe(2);
+  const [plan] = await all(client.project.plans.list());
+  expect((await ben.assignPlan(plan?.id ?? '')).id).toBe(created.id);
+  expect((await ben.storage()).storageUsed).toBe(0);
+  expect((await ben.stats()).files).toBe(0);
+  const { token, jti } = await ben.tokens.mint({ scopes: ['files:read'] });
+  expect((await all(connect({ token }).user().files.list())).length).toBe(0);
+  await ben.tokens.revoke(jti);
+  const space = await ben.spaces.create({ external_id: 'phone', name: 'Phone', password: 'a long password' });
+  expect((await ben.spaces.get(space.id)).name).toBe('Phone');
+  expect((await ben.spaces.update(space.id, { name: 'Tablet', scopes: ['files:read'] })).name).toBe('Tablet');
+  await ben.spaces.setPassword(space.id, 'another password');
+  expect((await all(ben.spaces.list())).length).toBe(1);
+  const inSpace = await client.spaces.login({ external_id: 'phone', password: 'another password' });
+  expect((await all(connect({ token: inSpace.token }).user().files.list())).length).toBe(0);
+  await client.spaces.revokeToken(inSpace.jti);
+  await ben.spaces.delete(space.id);
+  expect((await ben.update({ active: false })).active).toBe(false);
+  await ben.delete();
+  await expect(ben.get()).rejects.toMatchObject({ code: 'NOT_FOUND', requestId: expect.any(String) });
+});
+
+it('files are uploaded in every way, listed, changed, downloaded and deleted', async () => {
+  const { files, uploads, images } = connect({ key: served.key }).user('anna');
+  const small = await files.upload('hello', { name: 'hello.txt', mimeType: 'text/plain', folder: 'docs' });
+  expect(small).toMatchObject({ name: 'hello.txt', size: 5, folder: 'docs', mimeType: 'text/plain' });
+  const remembered = new Map<string, string>();
+  const content = new File([new Uint8Array(5 * mib)], 'large.bin', { lastModified: 1 });
+  const options = { chunkSize: 2 * mib, resumeStore: remembered as unknown as ResumeStore };
+  await new Promise<void>((resolve) => {
+    const left = files.upload(content, {
+      ...options,
+      onProgress: ({ loaded }) => {
+        if (loaded < 2 * mib) return;
+        left.pause();
+        resolve();
+      },
+    });
+  });
+  const large = await files.upload(content, options);
+  const direct = await files.upload(new Uint8Array(5 * mib), { name: 'direct.bin', mode: 'direct' });
+  expect([large.size, direct.size]).toEqual([5 * mib, 5 * mib]);
+  expect((await all(files.list({ limit: 2 }))).length).toBe(3);
+  expect(await all(files.folders())).toMatchObject([{ folder: 'docs' }, { file: {} }, { file: {} }]);
+  const etags: (string | null)[] = [];
+  const detail = await files.get(small.id, { onHeaders: (headers) => etags.push(headers.get('etag')) });
+  const ifMatch = etags[0] ?? undefined;
+  const changed = await files.update(detail.id, { tags: ['greeting'] }, { ifMatch });
+  expect(changed.tags).toEqual(['greeting']);
+  await expect(files.delete(small.id, { ifMatch })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+  expect(await (await files.download(small.id)).text()).toBe('hello');
+  expect(await (await files.download(small.id, { range: [1, 2] })).text()).toBe('el');
+  await files.delete(small.id);
+  const upload = await uploads.create({ name: 'a.bin', size: 1, mimeType: 'text/plain', mode: 'direct' });
+  expect((await uploads.get(upload.id)).status).toBe('uploading');
+  const [part] = await uploads.parts(upload.id, [1]);
+  const sent = await fetch(part?.url ?? '', { method: 'PUT', body: 'a' });
+  const whole = [{ number: 1, etag: sent.headers.get('etag') ?? '' }];
+  expect((await uploads.complete(upload.id, whole)).size).toBe(1);
+  const left = await uploads.create({ name: 'b.bin', size: 1, mimeType: 'text/plain' });
+  await uploads.cancel(left.id);
+  expect((await all(uploads.list())).map(({ status }) => status)).toContain('cancelled');
+  const { job_id } = await images.upload(new Uint8Array(blankPng(64, 48)), {
+    name: 'a.png',
+    mimeType: 'image/png',
+    preset: 'thumbnail',
+  });
+  expect(await connect({ key: served.key }).jobs.wait(job_id, { intervalMs: 50 })).toMatchObject({
+    status: 'done',
+  });
+});
+
+it('an upload that is aborted gives back its room', async () => {
+  const { files, storage } = connect({ key: served.key }).user('anna');
+  const endless = async function* () {
+    for (;;) {
+      yield new Uint8Array(mib);
+      await delay(1);
+    }
+  };
+  const task = files.upload(endless(), { name: 'endless.bin', chunkSize: mib });
+  await expect.poll(async () => (await storage()).storageReserved).toBeGreaterThan(0);
+  task.abort();
+  await expect(task).rejects.toMatchObject({ name: 'AbortError' });
+  await expect.poll(async () => (await storage()).storageReserved).toBe(0);
+});
+
+it('no route was left out', () => {
+  expect([...called].sort()).toEqual([...new Set(operations.map(({ name }) => name))].sort());
+});
