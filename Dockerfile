@@ -6,13 +6,13 @@ COPY server/package.json ./server/
 RUN npm ci --no-audit --no-fund
 COPY server/tsconfig.json server/tsconfig.build.json ./server/
 COPY server/src ./server/src
-RUN npm run build
+RUN npm run build --workspace server
 
 FROM node:20-slim AS dependencies
 WORKDIR /pakhus
 COPY package.json package-lock.json ./
 COPY server/package.json ./server/
-RUN npm ci --omit=dev --no-audit --no-fund
+RUN npm ci --omit=dev --workspace server --no-audit --no-fund
 
 FROM node:20-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/var/lib/pakhus
@@ -23,6 +23,8 @@ COPY --from=build /pakhus/server/dist ./server/dist
 COPY package.json LICENSE ./
 COPY server/package.json ./server/
 COPY server/db ./server/db
+COPY docs/guides ./docs/guides
+COPY docs/browser-uploads.md ./docs/
 USER node
 VOLUME /var/lib/pakhus
 EXPOSE 3000

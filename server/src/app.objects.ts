@@ -22,15 +22,24 @@ export async function openObjects(
   { uploads, hashing }: Pick<Deps, 'uploads' | 'hashing'>,
   undo: Undo[],
 ): Promise<ObjectStore> {
-  const { S3_BUCKET } = settings;
-  const objects =
-    S3_BUCKET === null
-      ? openDiskStore(settings, downloadSecret, clock)
-      : await openS3Store(settings, S3_BUCKET, hashing, () => uploads.places.evictSlow());
+  const onShortage = () => uploads.places.evictSlow();
+  const objects = await createConfiguredStore(settings, downloadSecret, clock, hashing, onShortage);
   undo.push(() => objects.close());
   await objects.check();
   return objects;
 }
+
+/** The store without a look at whether it can be used. */
+export const createConfiguredStore = async (
+  settings: Settings,
+  downloadSecret: Buffer,
+  clock: Clock,
+  hashing: Hashing,
+  onShortage?: () => void,
+): Promise<ObjectStore> =>
+  settings.S3_BUCKET === null
+    ? openDiskStore(settings, downloadSecret, clock)
+    : openS3Store(settings, settings.S3_BUCKET, hashing, onShortage);
 
 /** Opens the disk below DATA_DIR and the S3 store together, to copy from one to the other. */
 export async function openBothStores(

@@ -1,5 +1,5 @@
-// The operator's command line: to recover an account, and to move to servers. Commands use the database directly. Those
-// that change the embedded one need the service stopped.
+// The command line of the image: recovers accounts, moves to servers, and checks the configured parts. Commands use the
+// database directly. Those that change the embedded one need the service stopped.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -40,21 +40,49 @@ export async function runCommand(
     terminal.say(await readVersion());
     return succeeded;
   }
+  if (words.length === 1 && words[0] === 'doctor') return runDoctor(environment, terminal);
   const parsed = parse(words);
   if (typeof parsed === 'string') {
     terminal.complain(`${parsed}. See pakhus --help`);
     return misused;
   }
   try {
-    const { settings } = readConfig(environment);
-    refuseMissingDatabase(settings);
-    const { commands } = await import('./cli.commands.ts');
-    await commands[parsed.name]({ settings, option: parsed.option, terminal });
+    await runAdminCommand(parsed.name, parsed.option, environment, terminal);
     return succeeded;
   } catch (error) {
     terminal.complain(reasonOf(error));
     return failed;
   }
+}
+
+/** For the image, which has no other command. */
+async function runDoctor(
+  environment: Readonly<Record<string, string | undefined>>,
+  { say }: Terminal,
+): Promise<number> {
+  const [{ diagnose }, { describeFinding }] = await Promise.all([
+    import('./doctor.ts'),
+    import('./doctor.findings.ts'),
+  ]);
+  let hasFailed = false;
+  const { signal } = new AbortController();
+  await diagnose(environment, { mailTo: null, origin: null, signal }, (finding) => {
+    hasFailed ||= finding.status === 'failed';
+    say(describeFinding(finding));
+  });
+  return hasFailed ? failed : succeeded;
+}
+
+export async function runAdminCommand(
+  name: CommandName,
+  option: string | null,
+  environment: Readonly<Record<string, string | undefined>>,
+  terminal: Terminal,
+): Promise<void> {
+  const { settings } = readConfig(environment);
+  refuseMissingDatabase(settings);
+  const { commands } = await import('./cli.commands.ts');
+  await commands[name]({ settings, option, terminal });
 }
 
 function parse(words: readonly string[]): Parsed | string {

@@ -105,13 +105,15 @@ function findWarnings(settings: Settings): string[] {
 
 /** Prefixes that hardly any other program uses. */
 const ownPrefixes = ['PAKHUS_', 'S3_', 'R2_', 'SMTP_', 'IMAGE_', 'REAPER_', 'JWT_'];
+/** Variables of the command `pakhus`. */
+const ofTheCommand = new Set(['PAKHUS_URL', 'PAKHUS_KEY', 'PAKHUS_PROFILE']);
 /** Kubernetes sets these for a service named pakhus: PAKHUS_SERVICE_HOST and others. */
 const serviceLink = /_SERVICE_(HOST|PORT)(_\w+)?$|_PORT(_\d+_(TCP|UDP)(_\w+)?)?$/;
 
 /** A misspelled variable would silently leave its default in force. Values are not logged: they may be secrets. */
 function misspelledVariables(environment: Environment): string[] {
   return Object.keys(environment)
-    .filter((name) => !Object.hasOwn(variables, name) && environment[name])
+    .filter((name) => !Object.hasOwn(variables, name) && !ofTheCommand.has(name) && environment[name])
     .sort()
     .flatMap((name) => {
       const meant = nearestVariable(name.toUpperCase());
@@ -133,7 +135,24 @@ function nearestVariable(name: string): string | undefined {
   return near[0]?.known;
 }
 
-export function helpText(): string {
+export const helpText = (): string =>
+  [
+    'pakhus                                      starts the service',
+    'pakhus admin reset-password [--email E]     sets a new password for an account and prints it',
+    'pakhus admin disable-2fa [--email E]        switches two-factor login off for an account',
+    'pakhus admin export-database [--file F]     writes the database as SQL that psql loads into an empty one',
+    'pakhus admin copy-objects                   copies all objects from DATA_DIR to the S3 store, and verifies them',
+    'pakhus doctor                               checks every configured part, and says what to do',
+    'pakhus --version                            prints the version',
+    '',
+    'Without --email, the account is the admin. With the embedded database, stop the service before the first two',
+    'commands; the others may run while it is up.',
+    '',
+    variablesText(),
+  ].join('\n');
+
+/** Every variable with its default and its meaning. */
+export function variablesText(): string {
   const rows = Object.entries(variables).map(([name, { shown, meaning }]) => [name, shown, meaning] as const);
   const nameWidth = Math.max(...rows.map(([name]) => name.length));
   const shownWidth = Math.max(...rows.map(([, shown]) => shown.length));
@@ -141,16 +160,6 @@ export function helpText(): string {
     ([name, shown, meaning]) => `  ${name.padEnd(nameWidth)}  ${shown.padEnd(shownWidth)}  ${meaning}`,
   );
   return [
-    'pakhus                                      starts the service',
-    'pakhus admin reset-password [--email E]     sets a new password for an account and prints it',
-    'pakhus admin disable-2fa [--email E]        switches two-factor login off for an account',
-    'pakhus admin export-database [--file F]     writes the database as SQL that psql loads into an empty one',
-    'pakhus admin copy-objects                   copies all objects from DATA_DIR to the S3 store, and verifies them',
-    'pakhus --version                            prints the version',
-    '',
-    'Without --email, the account is the admin. With the embedded database, stop the service before the first two',
-    'commands; the others may run while it is up.',
-    '',
     'Pakhus is configured by environment variables; all are optional.',
     '',
     `  ${'VARIABLE'.padEnd(nameWidth)}  ${'DEFAULT'.padEnd(shownWidth)}  MEANING`,

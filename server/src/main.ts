@@ -1,100 +1,18 @@
-// The process: runs a command if there are arguments, otherwise the service, until a signal stops it. The service is
-// loaded only when it is needed.
-import type { Pakhus } from './app.ts';
+// The process of the image: runs a command if there are arguments, otherwise the service.
 import { runCommand } from './cli.ts';
-import { ConfigError, readConfig } from './config.ts';
-import { reasonOf } from './kernel/error.ts';
-import { disablePretenuring, releaseStartupMemory } from './platform/heap.ts';
-import { createLogger, type Logger } from './platform/log.ts';
+import { runService } from './serve.ts';
 
-const stopWithinMs = 30_000;
-
-const say = (line: string) => process.stdout.write(`${line}\n`);
-// As with the log: output that cannot be written is dropped.
-process.stdout.on('error', () => undefined);
-/** For the output of commands, which must be complete. */
-const write = (text: string) =>
-  new Promise<void>((resolve, reject) => {
-    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+const words = process.argv.slice(2);
+if (words.length === 0) await runService();
+else {
+  // Output that cannot be written is dropped; `write` reports it.
+  process.stdout.on('error', () => undefined);
+  process.exitCode = await runCommand(words, process.env, {
+    say: (line) => void process.stdout.write(`${line}\n`),
+    complain: (line) => void process.stderr.write(`${line}\n`),
+    write: (text) =>
+      new Promise<void>((resolve, reject) => {
+        process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+      }),
   });
-const complain = (line: string) => process.stderr.write(`${line}\n`);
-
-async function main(): Promise<void> {
-  const words = process.argv.slice(2);
-  if (words.length > 0) {
-    process.exitCode = await runCommand(words, process.env, { say, complain, write });
-    return;
-  }
-  await serve();
 }
-
-async function serve(): Promise<void> {
-  disablePretenuring();
-  const { settings, warnings } = readConfig(process.env);
-  const log = createLogger(settings.LOG_LEVEL);
-  for (const warning of warnings) log.warn({}, warning);
-
-  const { startPakhus } = await import('./app.ts');
-  const stopping = new AbortController();
-  const starting = startPakhus({
-    settings,
-    log,
-    signal: stopping.signal,
-    onAdminCreated: (password) =>
-      say(`The admin was created. It is shown this once: ${settings.ADMIN_EMAIL} / ${password}`),
-  });
-  // Registered before the service is ready, so that a signal during the start also stops it cleanly. Only the first one
-  // counts: npm forwards a signal that the process group has received already.
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    process.on(signal, () => {
-      if (stopping.signal.aborted) return;
-      stopping.abort();
-      stopOnSignal(signal, starting, log);
-    });
-  const pakhus = await starting.catch((error: unknown) => {
-    if (!stopping.signal.aborted) throw error;
-  });
-  if (!pakhus) return;
-  releaseStartupMemory();
-  say(readyLine(pakhus));
-  if (pakhus.referenceUrl !== null) say(`The API reference is at ${pakhus.referenceUrl}`);
-}
-
-function readyLine({ baseUrl, address }: Pakhus): string {
-  if (baseUrl === null) return 'Pakhus is ready (worker)';
-  const behind = baseUrl.startsWith(`${address}/`) ? '' : `, listening on ${address}`;
-  return `Pakhus is ready at ${baseUrl}${behind}`;
-}
-
-function stopOnSignal(signal: string, starting: Promise<Pakhus>, log: Logger): void {
-  log.info({ signal }, 'stopping');
-  setTimeout(() => {
-    log.error({}, 'stop timed out, exiting with requests in flight');
-    process.exit(1);
-  }, stopWithinMs).unref();
-  starting
-    .then(
-      (pakhus) => pakhus.stop(),
-      // The start failed, and has cleaned up.
-      () => undefined,
-    )
-    .then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
-    );
-}
-
-/** Stack traces only for those who debug. */
-const isDebugged = (): boolean => /^(debug|trace)$/.test(process.env.LOG_LEVEL ?? '');
-
-main().catch((error: unknown) => {
-  complain(
-    error instanceof ConfigError
-      ? error.message
-      : `Pakhus could not start: ${isDebugged() ? (error as Error).stack : reasonOf(error)}`,
-  );
-  process.exit(1);
-});

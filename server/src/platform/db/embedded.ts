@@ -83,14 +83,16 @@ export async function joinEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
     return await startEmbeddedPostgres(options);
   } catch (error) {
     if (!(error instanceof FolderInUse)) throw error;
-    const folder = folderIn(options.dataDir);
-    const { socketDir, passwordFile } = runningCluster(folder);
-    const host = await findSocket(socketDir, join(folder, 'outside'));
-    return {
-      connection: connectionTo(host, await readFile(passwordFile, 'utf8')),
-      stop: () => Promise.resolve(),
-    };
+    return { connection: await findEmbeddedConnection(options.dataDir), stop: () => Promise.resolve() };
   }
+}
+
+/** How to connect to the server of a process that is running. Rejects with ENOENT if there is no database. */
+export async function findEmbeddedConnection(dataDir: string): Promise<EmbeddedPostgres['connection']> {
+  const folder = folderIn(dataDir);
+  const { socketDir, passwordFile } = runningCluster(folder);
+  const password = await readFile(passwordFile, 'utf8');
+  return connectionTo(await findSocket(socketDir, join(folder, 'outside')), password);
 }
 
 async function prepareServer(

@@ -168,26 +168,48 @@ async function readAppliedFunctions(tx: Queryable): Promise<Map<string, string>>
   return new Map(rows.map(({ name, sha256 }) => [name, sha256]));
 }
 
-/** Whether the database has exactly the schema of this release. */
-export async function isMigrated(db: Queryable): Promise<boolean> {
+/** How the schema of a database differs from that of this release. */
+export interface SchemaState {
+  /** Without any table of Pakhus. */
+  readonly isEmpty: boolean;
+  /** Migrations and functions that the next start applies. */
+  readonly pending: readonly string[];
+  /** Migrations of a newer release. */
+  readonly unknown: readonly string[];
+}
+
+export async function readSchemaState(db: Queryable): Promise<SchemaState> {
+  const { migrations, functions } = await readSources();
   const [found] = await db.query<{ there: boolean }>(
     sql`select to_regclass('applied_functions') is not null as there`,
   );
-  if (!found?.there) return false;
-  const { migrations, functions } = await readSources();
+  if (!found?.there) return { isEmpty: true, pending: migrations.map(({ name }) => name), unknown: [] };
   const applied = await readApplied(db);
   const appliedFunctions = await readAppliedFunctions(db);
-  return (
-    applied.size === migrations.length &&
-    migrations.every(({ name }) => applied.has(name)) &&
-    functions.every(({ name, text }) => appliedFunctions.get(name) === digest(text))
-  );
+  return {
+    isEmpty: false,
+    pending: [
+      ...migrations.filter(({ name }) => !applied.has(name)),
+      ...functions.filter(({ name, text }) => appliedFunctions.get(name) !== digest(text)),
+    ].map(({ name }) => name),
+    unknown: applied.has(lastOfDevelopment) ? [] : findUnknown(applied, migrations),
+  };
+}
+
+/** Whether the database has exactly the schema of this release. */
+export async function isMigrated(db: Queryable): Promise<boolean> {
+  const { isEmpty, pending, unknown } = await readSchemaState(db);
+  return !isEmpty && pending.length === 0 && unknown.length === 0;
+}
+
+function findUnknown(applied: ReadonlySet<string>, migrations: readonly Source[]): string[] {
+  const known = new Set(migrations.map(({ name }) => name));
+  return [...applied].filter((name) => !known.has(name));
 }
 
 /** Going back to an older release would run code that does not know the tables it finds. */
 function refuseNewerDatabase(applied: ReadonlySet<string>, migrations: readonly Source[]): void {
-  const known = new Set(migrations.map(({ name }) => name));
-  const unknown = [...applied].filter((name) => !known.has(name));
+  const unknown = findUnknown(applied, migrations);
   if (unknown.length > 0) {
     throw new Error(`The database was migrated by a newer release (${unknown.join(', ')}): run that release`);
   }

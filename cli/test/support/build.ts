@@ -1,0 +1,6 @@
+import { buildIfStale } from '../../../scripts/build.mjs';
+
+export function setup(): void {
+  buildIfStale('client');
+  buildIfStale('cli');
+}

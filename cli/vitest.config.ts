@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+import { hookMsMax, testMsMax, waitMsMax } from '../server/test/support/bounds.ts';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/build.ts', '../server/test/support/global-setup.ts'],
+    setupFiles: ['../server/test/support/worker-setup.ts'],
+    testTimeout: testMsMax,
+    hookTimeout: hookMsMax,
+    expect: { poll: { timeout: waitMsMax } },
+    pool: 'forks',
+    isolate: false,
+    maxWorkers: 3,
+    reporters: process.env.CI ? ['default', 'json'] : ['default'],
+    outputFile: { json: 'coverage/vitest.json' },
+  },
+});
