@@ -52,6 +52,7 @@ const links = {
   reference: referencePath,
   openapi: `${apiPrefix}/openapi.json`,
   health: `${apiPrefix}/health`,
+  guides: '/llms.txt',
 };
 
 /** Paths that people try first. */

@@ -19,6 +19,7 @@ import {
   tooFarAhead,
   toPakhusError,
 } from './error-reply.ts';
+import { serveGuides } from './guides.ts';
 import { readJsonBody, refuseContent } from './json-body.ts';
 import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
@@ -51,6 +52,7 @@ export function createHttpServer(deps: Deps): HttpServer {
   addRoutes(deps, instance);
   serveOpenApi(instance, deps.version);
   servePages(instance, deps.version);
+  serveGuides(instance);
   return {
     instance,
     listen: (host, port) => instance.listen({ host, port }),

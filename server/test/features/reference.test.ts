@@ -13,6 +13,26 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+test('llms.txt: names the guides, which are plain Markdown', async () => {
+  const read = async (path: string) => {
+    const reply = await fetch(new URL(path, service.baseUrl));
+    expect(reply.status, path).toBe(200);
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+    return { type: reply.headers.get('content-type'), text: await reply.text() };
+  };
+  const { type, text } = await read('/llms.txt');
+  expect(type).toBe('text/plain; charset=utf-8');
+  const links = [...text.matchAll(/\]\((\/docs\/[^)]+)\)/g)].map(([, path = '']) => path);
+  expect(links).toContain('/docs/guides/quick-start.md');
+  for (const path of links) {
+    const guide = await read(path);
+    expect(guide.type).toBe('text/markdown; charset=utf-8');
+    expect(guide.text).toMatch(/^# \w/);
+    for (const [, linked = ''] of guide.text.matchAll(/\]\(([\w./-]+\.md)\)/g))
+      expect(links, path).toContain(new URL(linked, `http://x${path}`).pathname);
+  }
+});
+
 test('openapi.json: it is 3.1, its server is /api/v1, and every operation has an example and its errors', async () => {
   const { body } = await service.api.get('/openapi.json');
   expect(body.openapi).toMatch(/^3\.1/);
