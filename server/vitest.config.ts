@@ -3,7 +3,8 @@ import { hookMsMax, testMsMax, waitMsMax } from './test/support/bounds.ts';
 
 /** Runs only in processes and threads where coverage is not measured: the command line, the image and hash workers. */
 const inOwnProcess = [
-  'src/main.ts',
+  'src/{main,serve,operator}.ts',
+  'src/doctor*.ts',
   'src/cli*.ts',
   'src/features/accounts/accounts.operator.ts',
   'src/features/files/files.copy.ts',
@@ -23,9 +24,8 @@ export default defineConfig({
     hookTimeout: hookMsMax,
     expect: { poll: { timeout: waitMsMax } },
     pool: 'forks',
-    // Loading the service again for every file takes a fifth of the whole run. CI pays it, so that no file can depend on
-    // what another one left behind.
-    isolate: Boolean(process.env.CI),
+    // Loading the service again for every file would take a fifth of the whole run.
+    isolate: false,
     // Tests spend half of their time waiting. In CI an S3 server, Redis and PostgreSQL share the two cores.
     maxWorkers: process.env.CI ? 3 : 4,
     reporters: process.env.CI ? ['default', 'json'] : ['default'],
