@@ -1,13 +1,13 @@
 // `pakhus put` of a folder with many files of 10 KiB, in turns with the bench client, which sends the same number of
-// prepared forms to the same user over plain sockets. The command reads, hashes and describes each file as well.
+// prepared forms with the same fields to the same user over plain sockets. The command also reads, hashes and lists files.
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale } from '../../scripts/build.mjs';
 import { cpuOf, cpuSince } from './support/cpu.mjs';
-import { formHeaders, formOf } from './support/forms.mjs';
+import { formField, formHead, formHeaders, formTail } from './support/forms.mjs';
 import { drive, median, pace } from './support/load.mjs';
 
 export const name = 'cli-put';
@@ -38,6 +38,16 @@ export async function run({ pakhus, tenant, folder }) {
     { name: 'bench client, 32 connections', figure: rates(forms), unit: '1/s' },
     { name: `bench client, ${jobs} connections`, figure: rates(formsFew), unit: '1/s' },
     { name: 'put', figure: rates(puts), unit: '1/s' },
+    {
+      name: 'bench client: CPU of service and database',
+      figure: median(forms.map(({ cpu }) => cpu.sum)),
+      unit: 'ms',
+    },
+    {
+      name: 'put: CPU of service and database',
+      figure: median(puts.map(({ servedMs }) => servedMs)),
+      unit: 'ms',
+    },
     { name: 'put: CPU of the command', figure: median(puts.map(({ cpuMs }) => cpuMs)), unit: 'ms' },
     {
       name: 'put: ratio to 32 connections',
@@ -64,8 +74,16 @@ async function writeFiles(source) {
     await writeFile(join(source, `d${n % foldersOf}`, `f${n}.bin`), randomBytes(bytes));
 }
 
+/** With what the command says about a file: its folder, time and sha256. */
+function describedForm() {
+  const file = randomBytes(bytes);
+  const sha256 = createHash('sha256').update(file).digest('hex');
+  const meta = { folder: 'forms', metadata: { mtime: new Date().toISOString() }, sha256 };
+  return Buffer.concat([formField('meta', JSON.stringify(meta)), formHead('bench.bin'), file, formTail]);
+}
+
 async function sendForms(server, { key, userId }, connections) {
-  const body = formOf(bytes);
+  const body = describedForm();
   const path = `/api/v1/project/users/${userId}/files`;
   const headers = { authorization: `Bearer ${key}`, ...formHeaders };
   let left = files;
@@ -91,10 +109,12 @@ async function put(server, { key }, source, target, state) {
   if (code !== 0 || !output.includes(' uploaded')) throw new Error(`put failed:\n${output}`);
   const [, user, system] = /cpu ([\d.]+) ([\d.]+)/.exec(output) ?? [];
   const cpuMs = ((Number(user) + Number(system)) * 1000) / files;
-  const served = cpuSince(before, cpuOf(server));
+  const { service, database } = cpuSince(before, cpuOf(server));
+  const servedMs = (service + database) / files;
   return {
     perSecond: (files / (performance.now() - startedAt)) * 1000,
     cpuMs,
-    totalMs: (served.service + served.database) / files + cpuMs,
+    servedMs,
+    totalMs: servedMs + cpuMs,
   };
 }

@@ -5,6 +5,10 @@ const boundary = 'pakhus-bench-boundary';
 
 export const formHeaders = { 'content-type': `multipart/form-data; boundary=${boundary}` };
 
+/** A field in front of the file. */
+export const formField = (name, text) =>
+  Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`);
+
 export const formHead = (name) =>
   Buffer.from(
     `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n`,
