@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Slightly below the measured figure. Raise it when the figure rises. */
-const floorPercent = 88.5;
+const floorPercent = 90.5;
 
 const { total, ...files } = JSON.parse(
   readFileSync('server/coverage/branches/coverage-summary.json', 'utf8'),

@@ -58,8 +58,8 @@ import { drawnTransitions, keepTransitions, seenTransitions } from '../support/t
 import { createTus, headTus, offsetOf, patchTus, pathOf, tusVersion } from '../support/tus.ts';
 import { contentTypeOf, formOf, partsOf } from '../support/uploads.ts';
 
-const operationsMin = repetitions(12_000, 4_000);
-const restartsMin = repetitions(3, 1);
+const operationsMin = repetitions(6_000, 4_000);
+const restartsMin = repetitions(2, 1);
 const storiesAtOnce = 12;
 const stepsMax = 400;
 
