@@ -13,7 +13,7 @@ const jobs = {
   value: 'N',
   min: 1,
   max: 256,
-  summary: 'Transfers at once; 32 by default, and fewer large ones',
+  summary: 'Transfers at once; 64 by default, and fewer large ones',
 } as const;
 const follow = { type: 'boolean', summary: 'Follow symbolic links, which are skipped otherwise' } as const;
 const dryRun = { type: 'boolean', short: 'n', summary: 'Only print what would be done' } as const;

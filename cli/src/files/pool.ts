@@ -9,25 +9,34 @@ export interface Pool {
 
 export function createPool(jobsMax: number, bytesMax: number): Pool {
   const running = new Set<Promise<void>>();
+  /** Not Promise.race: it would add to every running promise each time. */
+  let waiting: (() => void)[] = [];
   let bytesInUse = 0;
   let failure: { readonly error: unknown } | undefined;
   const throwIfFailed = () => {
     if (failure !== undefined) throw failure.error;
   };
+  // One is always allowed, however large.
+  const isFull = (bytes: number) =>
+    running.size > 0 && (running.size >= jobsMax || bytesInUse + bytes > bytesMax);
+  const wake = () => {
+    const all = waiting;
+    waiting = [];
+    for (const go of all) go();
+  };
   return {
     async start(bytes, work) {
-      // One is always allowed, however large.
-      while (running.size > 0 && (running.size >= jobsMax || bytesInUse + bytes > bytesMax))
-        await Promise.race(running);
+      while (isFull(bytes)) await new Promise<void>((resolve) => waiting.push(resolve));
       throwIfFailed();
       bytesInUse += bytes;
       const task = work()
         .catch((error: unknown) => {
           failure ??= { error };
         })
-        .finally(() => {
+        .then(() => {
           running.delete(task);
           bytesInUse -= bytes;
+          wake();
         });
       running.add(task);
     },

@@ -41,7 +41,7 @@ const done: Readonly<Record<Action, string>> = {
 };
 
 /** Small files wait for commits most of the time; what large ones need is bounded by their bytes. */
-export const jobsDefault = 32;
+export const jobsDefault = 64;
 const memoryBytesMax = 64 << 20;
 /** Such failures would meet all others as well. */
 const fatal: ReadonlySet<Failure> = new Set(['notAllowed', 'unreachable', 'interrupted']);

@@ -30,7 +30,7 @@ export function startTask(
 ): UploadTask {
   const ended = new AbortController();
   const { signal } = ended;
-  /** Aborted while the upload is paused. */
+  /** Aborted while the upload is paused, and when it ends. */
   let running = new AbortController();
   /** Called when the upload goes on or ends. */
   let waiting: (() => void)[] = [];
@@ -40,6 +40,7 @@ export function startTask(
   };
   const abort = (reason: unknown = new DOMException('The upload was aborted', 'AbortError')) => {
     ended.abort(reason);
+    running.abort(reason);
     wake();
   };
   const follow = () => abort(outer?.reason);
@@ -55,7 +56,7 @@ export function startTask(
       signal.throwIfAborted();
       const turn = running.signal;
       try {
-        return await work(AbortSignal.any([signal, turn]), failed);
+        return await work(turn, failed);
       } catch (error) {
         signal.throwIfAborted();
         failed = error;
