@@ -1,5 +1,5 @@
 // The only door to the service: loaded when a command needs it, never before. The types are declared here, because the
-// service is a package without declarations; test/server.test.ts holds them against the real ones.
+// service is a package without declarations; test/frame.test.ts compares them with the real ones.
 import type { Environment } from './frame/command.ts';
 import { CommandError } from './frame/failure.ts';
 

@@ -46,6 +46,6 @@ function readUserId(token = ''): string {
   }
   throw new PakhusError(
     'INVALID_ARGUMENT',
-    'This credential belongs to no user: say client.user(…) which one',
+    'This credential belongs to no user: name one, as in client.user(id)',
   );
 }

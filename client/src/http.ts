@@ -157,14 +157,15 @@ function toNetworkError(cause: unknown, signal?: AbortSignal): unknown {
   return new PakhusError('NETWORK_ERROR', `The connection failed: ${why}`, { cause });
 }
 
-export interface Repetition extends CallOptions {
+interface Repetition {
+  readonly signal?: AbortSignal | undefined;
   readonly retries: number;
   /** Without it, only a request that the server refused before any work is repeated. */
   readonly isRepeatable: boolean;
 }
 
-/** Tries again after failures that pass, with growing random pauses, and not before the server wants it. */
-export async function repeat<Result>(
+/** Retries transient failures with exponential back-off and jitter, and never before Retry-After. */
+async function repeat<Result>(
   attempt: () => Promise<Result>,
   { retries, isRepeatable, signal }: Repetition,
 ): Promise<Result> {
@@ -172,14 +173,14 @@ export async function repeat<Result>(
     try {
       return await attempt();
     } catch (error) {
-      if (failures >= retries || !mayPass(error, isRepeatable)) throw error;
+      if (failures >= retries || !isTransient(error, isRepeatable)) throw error;
       await delay(pauseAfter(failures, error), signal);
     }
   }
 }
 
 /** 409 with Retry-After: the first request with this idempotency key is still being worked on. */
-export function mayPass(error: unknown, isRepeatable = true): boolean {
+export function isTransient(error: unknown, isRepeatable = true): boolean {
   if (!(error instanceof PakhusError)) return false;
   const { status, code, retryAfter } = error;
   if (status === 429 || status === 503) return isRepeatable || retryAfter !== null;

@@ -131,7 +131,7 @@ function judgeSettings(facts: Facts, report: Report): void {
     );
   else
     report.ok(
-      `max_connections is enough for ${Math.floor(facts.connections / connectionsPerProcess)} processes`,
+      `max_connections is enough for this many processes: ${Math.floor(facts.connections / connectionsPerProcess)}`,
     );
 }
 

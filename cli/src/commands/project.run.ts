@@ -7,7 +7,7 @@ import { parseSize } from '../files/size.ts';
 import type { Call, Context } from '../frame/command.ts';
 import { CommandError, exitCodes } from '../frame/failure.ts';
 import { confirm, isInteractive } from '../prompt.ts';
-import { open, pageSize, printSecret } from './results.ts';
+import { findNamed, open, pageSize, printSecret } from './results.ts';
 
 interface OfUser {
   readonly user: string;
@@ -94,20 +94,8 @@ const describePlan = (plan: Plan): string =>
 
 const printPlan = ({ out }: Context, plan: Plan) => out.print(plan, () => describePlan(plan));
 
-/** By id, or by a name that only one plan has. */
-async function findPlan(client: Client, text: string, signal: AbortSignal): Promise<Plan> {
-  const named: Plan[] = [];
-  for await (const plan of client.project.plans.list({ limit: pageSize }, { signal })) {
-    if (plan.id === text.toLowerCase()) return plan;
-    if (plan.name === text) named.push(plan);
-  }
-  const [only, second] = named;
-  if (only === undefined)
-    throw new CommandError('notFound', `There is no plan "${text}": pakhus plans list shows them`);
-  if (second !== undefined)
-    throw new CommandError('misused', `Several plans have the name "${text}": give the id instead`);
-  return only;
-}
+const findPlan = (client: Client, text: string, signal: AbortSignal): Promise<Plan> =>
+  findNamed(client.project.plans.list({ limit: pageSize }, { signal }), text, 'plan');
 
 export async function listPlans({ context }: Call) {
   const { client, signal } = await open(context);

@@ -4,7 +4,7 @@ import { printable } from '../files/format.ts';
 import type { Call, Context } from '../frame/command.ts';
 import { CommandError, exitCodes } from '../frame/failure.ts';
 import { ask, confirm, isInteractive, readSecret } from '../prompt.ts';
-import { open, pageSize, printSecret } from './results.ts';
+import { findNamed, open, pageSize, printSecret } from './results.ts';
 
 interface OfProject {
   readonly project: string;
@@ -16,20 +16,8 @@ const describeProject = ({ id, name, email, active }: Project): string =>
 const printProject = ({ out }: Context, project: Project) =>
   out.print(project, () => describeProject(project));
 
-/** By id, or by a name that only one project has. */
-async function findProject(client: Client, text: string, signal: AbortSignal): Promise<Project> {
-  const named: Project[] = [];
-  for await (const project of client.admin.projects.list({ limit: pageSize }, { signal })) {
-    if (project.id === text.toLowerCase()) return project;
-    if (project.name === text) named.push(project);
-  }
-  const [only, second] = named;
-  if (only === undefined)
-    throw new CommandError('notFound', `There is no project "${text}": pakhus projects list shows them`);
-  if (second !== undefined)
-    throw new CommandError('misused', `Several projects have the name "${text}": give the id instead`);
-  return only;
-}
+const findProject = (client: Client, text: string, signal: AbortSignal): Promise<Project> =>
+  findNamed(client.admin.projects.list({ limit: pageSize }, { signal }), text, 'project');
 
 export async function listProjects({ context }: Call) {
   const { client, signal } = await open(context);

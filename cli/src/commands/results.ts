@@ -2,6 +2,7 @@
 import type { Client } from '@pakhus/client/node';
 import { connect } from '../connection.ts';
 import type { Context } from '../frame/command.ts';
+import { CommandError } from '../frame/failure.ts';
 
 /** Of a list. */
 export const pageSize = 100;
@@ -18,4 +19,23 @@ export async function printSecret(
 ): Promise<void> {
   await out.print(value, secret);
   err.say(`${note}. It is shown only this once`);
+}
+
+/** By id, or by a name that only one of them has. */
+export async function findNamed<Item extends { readonly id: string; readonly name: string }>(
+  items: AsyncIterable<Item>,
+  text: string,
+  kind: 'plan' | 'project',
+): Promise<Item> {
+  const named: Item[] = [];
+  for await (const item of items) {
+    if (item.id === text.toLowerCase()) return item;
+    if (item.name === text) named.push(item);
+  }
+  const [only, second] = named;
+  if (only === undefined)
+    throw new CommandError('notFound', `There is no ${kind} "${text}": pakhus ${kind}s list shows them`);
+  if (second !== undefined)
+    throw new CommandError('misused', `Several ${kind}s have the name "${text}": give the id instead`);
+  return only;
 }

@@ -191,7 +191,7 @@ async function retrying(signal: AbortSignal, state: PartState, work: () => Promi
     } catch (error) {
       signal.throwIfAborted();
       if (state.size > before) failures = 0;
-      if (failures >= retriesMax || !mayPass(error)) throw error;
+      if (failures >= retriesMax || !isTransient(error)) throw error;
       failures += 1;
       await delay(firstPauseMs * 2 ** failures * (0.5 + Math.random() / 2), undefined, { signal });
     }
@@ -199,7 +199,7 @@ async function retrying(signal: AbortSignal, state: PartState, work: () => Promi
 }
 
 /** A body that breaks off throws errors of fetch, which have no status. */
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof PakhusError)
     return error.code === 'NETWORK_ERROR' || [429, 500, 502, 503, 504].includes(error.status);
   return error instanceof TypeError;

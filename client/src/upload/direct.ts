@@ -1,6 +1,6 @@
 // A file in parts that go straight to the object store, several at once.
 import { PakhusError } from '../error.ts';
-import { mayPass, statusOf } from '../http.ts';
+import { isTransient, statusOf } from '../http.ts';
 import type { StoredFile } from '../types.ts';
 import type { Job, Learnt } from './job.ts';
 import { sendResumable } from './resumable.ts';
@@ -22,7 +22,7 @@ interface Begun {
 export async function sendDirect(job: Job, learnt?: Learnt): Promise<StoredFile> {
   const { http, user, size, memory, control } = job;
   if (size === null || !job.source.isSeekable)
-    throw new PakhusError('INVALID_ARGUMENT', 'A direct upload needs a file that can be read at any place');
+    throw new PakhusError('INVALID_ARGUMENT', 'A direct upload needs a seekable file of known size');
   const begun = await beginOrContinue(job, size);
   const params = [user, begun.id];
   try {
@@ -33,13 +33,14 @@ export async function sendDirect(job: Job, learnt?: Learnt): Promise<StoredFile>
         params,
         body: { parts },
         signal,
+        retries: 0,
       }),
     );
     await memory.forget();
     return file;
   } catch (error) {
     const isStuck = learnt !== undefined && statusOf(error) === 0 && begun.sent.length === 0;
-    if (control.signal.aborted || isStuck || !mayPass(error)) {
+    if (control.signal.aborted || isStuck || !isTransient(error)) {
       await memory.forget();
       await http
         .call('DELETE /project/users/{userId}/uploads/{uploadId}', { params, retries: 0 })
@@ -150,6 +151,7 @@ function createUrls(
           params: [user, uploadId],
           body: { numbers: [number, ...missing.slice(0, urlsAtOnce)] },
           signal,
+          retries: 0,
         });
         for (const part of parts) known.set(part.number, part.url);
       }

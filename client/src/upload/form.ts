@@ -1,5 +1,5 @@
 // A small file in one request. It may be repeated: its idempotency key stays the same.
-import { mayPass } from '../http.ts';
+import { isTransient } from '../http.ts';
 import type { StoredFile } from '../types.ts';
 import type { Job } from './job.ts';
 import { type Chunk, encode, join } from './source.ts';
@@ -16,7 +16,7 @@ export async function sendForm(job: Job): Promise<StoredFile> {
         { params: [user], ...form, retries: 0 },
         { signal, idempotencyKey },
       ),
-    (error) => mayPass(error, idempotencyKey !== null),
+    (error) => isTransient(error, idempotencyKey !== null),
   );
   job.meter.store(file.size);
   return file;

@@ -1,6 +1,6 @@
 // A file in chunks, by tus 1.0: after a failure, the server says how many bytes it has, and the rest follows.
 import { type HeaderReader, PakhusError } from '../error.ts';
-import { mayPass, statusOf } from '../http.ts';
+import { isTransient, statusOf } from '../http.ts';
 import type { StoredFile } from '../types.ts';
 import type { Job } from './job.ts';
 import { type Chunk, encode, sizeOf, sliceOf } from './source.ts';
@@ -26,7 +26,7 @@ export async function sendResumable(job: Job): Promise<StoredFile> {
     await memory.forget();
     return await readFile(job, fileId);
   } catch (error) {
-    if (control.signal.aborted || !mayPass(error)) {
+    if (control.signal.aborted || !isTransient(error)) {
       await memory.forget();
       await http.raw(url, { method: 'DELETE', headers: tus }).catch(() => undefined);
     }
@@ -143,11 +143,11 @@ function sendChunk(job: Job, url: string, start: number, { bytes, length }: Next
     } finally {
       job.meter.inFlight(0, 0);
     }
-  }, isPassing);
+  }, shouldRetry);
 }
 
-/** 409: the offset is another one, because a browser has sent the request a second time on its own. */
-const isPassing = (error: unknown): boolean => mayPass(error) || statusOf(error) === 409;
+/** 409: the offset has moved, because the browser repeated the request by itself. */
+const shouldRetry = (error: unknown): boolean => isTransient(error) || statusOf(error) === 409;
 
 /** A credential without files:read gets the id alone. */
 export async function readFile({ http, user, control }: Job, fileId: string): Promise<StoredFile> {

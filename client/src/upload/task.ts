@@ -1,6 +1,6 @@
 // An upload under way: a promise of the file that can be paused, resumed and aborted.
 import { delay } from '../delay.ts';
-import { mayPass, pauseAfter } from '../http.ts';
+import { isTransient, pauseAfter } from '../http.ts';
 import type { StoredFile } from '../types.ts';
 
 export interface UploadTask extends Promise<StoredFile> {
@@ -17,7 +17,7 @@ export interface Control {
   /** Aborts with the upload. */
   readonly signal: AbortSignal;
   /** Tries until it succeeds or cannot any more. Pausing interrupts a try and repeats it after resuming. */
-  attempt<Result>(work: Attempt<Result>, isPassing?: typeof mayPass): Promise<Result>;
+  attempt<Result>(work: Attempt<Result>, shouldRetry?: typeof isTransient): Promise<Result>;
 }
 
 /** `failed` is the error of the previous try, undefined at the first. */
@@ -47,7 +47,7 @@ export function startTask(
   if (outer?.aborted) follow();
   outer?.addEventListener('abort', follow, { once: true });
 
-  async function attempt<Result>(work: Attempt<Result>, isPassing = mayPass): Promise<Result> {
+  async function attempt<Result>(work: Attempt<Result>, shouldRetry = isTransient): Promise<Result> {
     let failed: unknown;
     let failures = 0;
     for (;;) {
@@ -61,14 +61,14 @@ export function startTask(
         signal.throwIfAborted();
         failed = error;
         if (turn.aborted) continue;
-        if (failures >= retries || !isPassing(error)) throw error;
+        if (failures >= retries || !shouldRetry(error)) throw error;
         await delay(pauseAfter(failures++, error), signal);
       }
     }
   }
 
   const result = run({ signal, attempt }).finally(() => outer?.removeEventListener('abort', follow));
-  // Whoever only aborts need not handle the rejection; awaiting the task still rejects.
+  // A caller that only aborts need not handle the rejection; awaiting the task still rejects.
   result.catch(() => undefined);
   const task = Object.assign(result, {
     isPaused: false,
