@@ -137,6 +137,40 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/auth/logout-everywhere": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End all sessions of the account */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/me": {
         parameters: {
             query?: never;
@@ -1555,6 +1589,8 @@ export type paths = {
         get: {
             parameters: {
                 query?: {
+                    q?: string;
+                    usage_min?: number;
                     limit?: number;
                     cursor?: string;
                 };
@@ -3581,6 +3617,26 @@ export type components = {
         ImagePreset: "thumbnail" | "medium" | "large" | "original";
         InstallationStats: {
             last_30_days: components["schemas"]["Counters"];
+            /** @description 30 days, oldest first, today last, without gaps. */
+            days: {
+                /**
+                 * Format: date
+                 * @description A UTC day.
+                 */
+                date: string;
+                /** @description Requests with a valid credential. */
+                requests: number;
+                /** @description Those of them with a status of 400 or more. */
+                errors: number;
+                /** @description Files and images stored. */
+                uploads: number;
+                /** @description Detail reads of a file, which return its URL. */
+                downloads: number;
+                /** @description Files deleted individually. */
+                deletes: number;
+                /** @description Bytes of the files and images stored. */
+                bytes_in: number;
+            }[];
             storage: {
                 /** @description End-users. */
                 users: number;

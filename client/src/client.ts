@@ -3,6 +3,7 @@ import { PakhusError } from './error.ts';
 import { type CallOptions, type ClientOptions, createHttp, type Http, type PathPart } from './http.ts';
 import { adminOf } from './resources/admin.ts';
 import { authOf } from './resources/auth.ts';
+import { filesOf, uploadsOf } from './resources/files.ts';
 import { jobsOf, projectOf, spacesOf, usersOf } from './resources/project.ts';
 import { type UserResource, userResource } from './resources/user.ts';
 import type { Learnt } from './upload/job.ts';
@@ -25,6 +26,20 @@ export function createClient(options: ClientOptions) {
     admin: adminOf(http),
     auth: authOf(http),
     health: (call?: CallOptions) => http.call('GET /health', call),
+  };
+}
+
+/** The part of `createClient(options).user(reference)` that a file browser needs: bundlers leave out the rest. */
+export function createFilesClient(
+  options: ClientOptions,
+  reference?: UserReference,
+): Pick<UserResource, 'files' | 'uploads' | 'storage'> {
+  const http = createHttp(options);
+  const user = toPath(http, reference);
+  return {
+    files: filesOf(http, user, { isDirectWorthwhile: true }),
+    uploads: uploadsOf(http, user),
+    storage: (call) => http.call('GET /project/users/{userId}/storage', { params: [user], ...call }),
   };
 }
 

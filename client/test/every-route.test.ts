@@ -113,6 +113,37 @@ it('an owner changes the password, enrols a second factor and logs in with it', 
   await expect(wrong).rejects.toBeInstanceOf(PakhusError);
 });
 
+it('a page of the same origin needs no credential: the cookie of its session is enough', async () => {
+  const origin = new URL(served.baseUrl).origin;
+  const [email, password] = ['page@example.com', 'a fine password'];
+  await connect({ token: served.admin }).admin.projects.create({ name: 'Quay', email, password });
+  let cookie = '';
+  const authorizations: (string | null)[] = [];
+  /** What a browser does for a page of that origin. */
+  const asBrowser: typeof fetch = async (input, init) => {
+    const headers = new Headers(init?.headers);
+    authorizations.push(headers.get('authorization'));
+    headers.set('origin', origin);
+    headers.set('cookie', cookie);
+    const response = await noting(input, { ...init, headers });
+    for (const set of response.headers.getSetCookie())
+      if (set.startsWith('token=')) cookie = set.split(';')[0] ?? '';
+    return response;
+  };
+  const page = createClient({ baseUrl: origin, fetch: asBrowser });
+  await page.auth.login({ email, password });
+  expect((await page.auth.me()).email).toBe(email);
+  const user = await page.users.create({ externalId: 'cleo' });
+  expect(await all(page.users.list({ q: 'CL' }))).toEqual([user]);
+  expect(await all(page.users.list({ q: 'cl', usage_min: 90 }))).toEqual([]);
+  for (const mode of ['form', 'resumable', 'direct'] as const)
+    expect((await page.user(user).files.upload(new Blob(['hi']), { mode, name: mode })).size).toBe(2);
+  await page.auth.logoutEverywhere();
+  expect(cookie).toBe('token=');
+  await expect(page.auth.me()).rejects.toMatchObject({ status: 401 });
+  expect(new Set(authorizations)).toEqual(new Set([null]));
+});
+
 it('a project manages plans, keys and integrations, and reads its audit and statistics', async () => {
   const { project } = connect({ key: served.key });
   const plan = await project.plans.create({ name: 'Gold', maxFileSize: 10 * mib });

@@ -477,6 +477,7 @@ alter table users add constraint users_plan FOREIGN KEY (project_id, plan_id) RE
 alter table users add constraint users_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
 alter table users add constraint users_project_id_id_key UNIQUE (project_id, id);
 alter table users add constraint users_used_bytes_check CHECK ((used_bytes >= 0));
+CREATE INDEX users_by_external_id ON public.users USING btree (project_id, lower(external_id) COLLATE "C", id);
 CREATE INDEX users_newest ON public.users USING btree (project_id, created_at DESC, id DESC);
 CREATE INDEX users_of_plan ON public.users USING btree (project_id, plan_id, usage_bucket);
 CREATE TRIGGER users_added AFTER INSERT ON public.users REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_users();

@@ -8,6 +8,8 @@ export function authOf(http: Http) {
     login: (body: BodyOf<'POST /auth/login'>, options?: CallOptions) =>
       http.call('POST /auth/login', { body, ...options }),
     logout: (options?: CallOptions) => http.call('POST /auth/logout', options),
+    /** Ends all sessions of the account, this one too. */
+    logoutEverywhere: (options?: CallOptions) => http.call('POST /auth/logout-everywhere', options),
     me: async (options?: CallOptions) => (await http.call('GET /auth/me', options)).session,
     changePassword: (body: BodyOf<'PUT /auth/change-password'>, options?: CallOptions) =>
       http.call('PUT /auth/change-password', { body, ...options }),

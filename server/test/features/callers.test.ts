@@ -106,6 +106,38 @@ describe('sessions', () => {
     expect(await statusOf('/auth/me', second)).toBe(200);
   });
 
+  test('logout everywhere ends every session of the account on every instance, clears the cookie, and no other account', async () => {
+    const { api } = service;
+    const owner = await createTenant(api, admin);
+    const log = () => sessionOf(api, owner.email, owner.password);
+    const [first, second, bystander] = [
+      await log(),
+      await log(),
+      await sessionOf(api, tenant.email, tenant.password),
+    ];
+    const other = await service.another({ ROLE: 'api' });
+    try {
+      expect((await other.api.get('/auth/me', second)).status).toBe(200);
+      const reply = await api.call('POST', '/auth/logout-everywhere', { cookie: first });
+      expect([reply.status, reply.text]).toEqual([204, '']);
+      expect(String(reply.headers['set-cookie'])).toMatch(/^token=; .*Max-Age=0/);
+      for (const session of [first, second]) {
+        expect(await statusOf('/auth/me', session)).toBe(401);
+        expect((await other.api.get('/auth/me', session)).status).toBe(401);
+        expect((await api.post('/auth/logout-everywhere', session)).status).toBe(401);
+      }
+    } finally {
+      await other.stop();
+    }
+    expect(await statusOf('/auth/me', bystander)).toBe(200);
+    expect(await statusOf('/project/users', owner.key)).toBe(200);
+    expect(await statusOf('/auth/me', await log())).toBe(200);
+    const { logs } = (await api.get('/project/audit?action=auth.logout', owner.key)).body;
+    expect(logs).toMatchObject([
+      { actor_id: owner.id, resource_type: 'account', metadata: { everywhere: true, sessions: 2 } },
+    ]);
+  });
+
   test('an admin session is refused below /project, a project session below /admin', async () => {
     const session = await sessionOf(service.api, tenant.email, tenant.password);
     for (const path of ['/project/users', '/project/plans', '/project/keys', '/project/audit']) {

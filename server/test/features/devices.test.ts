@@ -59,6 +59,22 @@ const lockForStrangers = async (email: string) => {
   for (let n = 0; n < 20; n += 1) expect((await login({ email })).status).toBe(401);
 };
 
+test('logout everywhere: a browser that had logged in before is a stranger again, and a pending challenge ends', async () => {
+  const owner = await ownerWithDevice();
+  await lockForStrangers(owner.email);
+  expect((await login(owner)).status).toBe(200);
+  const { token } = (await login(owner)).body;
+  expect((await service.api.post('/auth/logout-everywhere', token)).status).toBe(204);
+  expect((await login(owner)).status).toBe(429);
+  const guarded = await createTenant(service.api, admin);
+  const session = await sessionOf(service.api, guarded.email, guarded.password);
+  const { recoveryCodes } = await guard(service, guarded);
+  const challenge_token = await challengeOf(service.api, guarded);
+  expect((await service.api.post('/auth/logout-everywhere', session)).status).toBe(204);
+  const late = await post(service.api, '/auth/2fa/login', { challenge_token, code: recoveryCodes[0] });
+  expect(late.status).toBe(401);
+});
+
 describe('a flood of guesses', () => {
   /** Resolves when the flood stands in line; `answered` says how many of it have been served since. */
   async function flood(count: number, addressOf: (at: number) => string) {

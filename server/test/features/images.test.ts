@@ -314,7 +314,7 @@ test('images: a change of visibility during the compression ends with one compre
     expect(job.status).toBe('done');
     return at;
   };
-  for (let round = 0; round < repetitions(3, 2); round += 1) {
+  for (let round = 0; round < repetitions(10, 2); round += 1) {
     const paths = await Promise.all(Array.from({ length: 10 }, (_, nth) => changing(round * 10 + nth)));
     await until('every file is in its place', async () => {
       await moveMisplaced(service.pakhus.deps, never);

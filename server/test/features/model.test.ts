@@ -58,8 +58,8 @@ import { drawnTransitions, keepTransitions, seenTransitions } from '../support/t
 import { createTus, headTus, offsetOf, patchTus, pathOf, tusVersion } from '../support/tus.ts';
 import { contentTypeOf, formOf, partsOf } from '../support/uploads.ts';
 
-const operationsMin = repetitions(6_000, 4_000);
-const restartsMin = repetitions(2, 1);
+const operationsMin = repetitions(12_000, 4_000);
+const restartsMin = repetitions(4, 1);
 const storiesAtOnce = 12;
 const stepsMax = 400;
 
@@ -458,6 +458,17 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       const reply = await world.api.post('/auth/logout', caller.text);
       if (expectStatus(reply, caller.refusal ?? 204, 'auth.logout') && caller.credential?.kind === 'session')
         caller.credential.live = false;
+    },
+  ],
+  'auth.logoutEverywhere': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['session']);
+      if (caller.kind === 'admin' || (caller.credential && caller.credential.kind !== 'session')) return;
+      const reply = await world.api.post('/auth/logout-everywhere', caller.text);
+      if (!expectStatus(reply, caller.refusal ?? 204, 'auth.logoutEverywhere')) return;
+      for (const credential of caller.project?.credentials ?? [])
+        if (credential.kind === 'session') credential.live = false;
     },
   ],
   'keys.create': [

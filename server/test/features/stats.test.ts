@@ -216,6 +216,46 @@ describe('storage', () => {
       ).toEqual([]);
   });
 
+  test('the days of the installation are the sums over all projects, without gaps, and add up to the month', async () => {
+    const { api, databaseUrl } = service;
+    const date = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+    const read = async () => (await api.get('/admin/stats/global', admin)).body;
+    const before = await read();
+    const tenants = [await createTenant(api, admin), await createTenant(api, admin)];
+    const user = await createUser(api, (tenants[0] as Tenant).key);
+    const counted = [
+      [29, 3],
+      [30, 100],
+      [7, 5],
+    ] as const;
+    for (const { id } of tenants)
+      for (const [daysAgo, uploads] of counted)
+        await onServer(
+          databaseUrl,
+          `insert into daily_stats (project_id, subject_id, day, requests, errors, uploads, downloads, deletes, bytes_in)
+           values ('${id}', '${id}', '${date(daysAgo)}', 1, 1, ${uploads}, 2, 1, 7),
+             ('${id}', '${user.id}', '${date(daysAgo)}', 9, 9, 9, 9, 9, 9)`,
+        );
+    const { days, last_30_days } = await read();
+    expect(days.map((day: { date: string }) => day.date)).toEqual(
+      Array.from({ length: 30 }, (_, at) => date(29 - at)),
+    );
+    const uploadsAt = (body: typeof before, daysAgo: number) => body.days[29 - daysAgo].uploads;
+    for (const [daysAgo, added] of [
+      [29, 6],
+      [28, 0],
+      [7, 10],
+      [1, 0],
+    ] as const)
+      expect(uploadsAt({ days }, daysAgo) - uploadsAt(before, daysAgo), String(daysAgo)).toBe(added);
+    expect(last_30_days.uploads - before.last_30_days.uploads).toBe(16);
+    for (const name of Object.keys(last_30_days))
+      expect(
+        days.reduce((sum: number, day: Record<string, number>) => sum + (day[name] ?? 0), 0),
+        name,
+      ).toBe(last_30_days[name]);
+  });
+
   test('users over quota are counted exactly around the limit, under their own plan and under the default plan', async () => {
     const tenant = await createTenant(service.api, admin);
     const standard = await createPlan(service.api, tenant.key, { storageLimit: 1_000_000 });
@@ -538,7 +578,7 @@ describe('cost', () => {
         classifiers: statements.listLargest(id, 'classifier', 1_000),
         findUserUsage: statements.findUserUsage(id, user.id),
         findSpaceUsage: statements.findSpaceUsage(id, user.id),
-        sumOfInstallation: statements.sumOfInstallation(today),
+        listDaysOfInstallation: statements.listDaysOfInstallation(today),
         listInstallationTotals: statements.listInstallationTotals,
         countProjects: statements.countProjects,
         listProjectStats: statements.listProjectStats(noSql, { limit: 50 }, today),

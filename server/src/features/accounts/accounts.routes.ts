@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Choice, Email, Named, Nullable, Timestamp, Uuid } from '../../contract/wire.ts';
-import { describeSession, logIn, logOut } from './accounts.service.ts';
+import { describeSession, logIn, logOut, logOutEverywhere } from './accounts.service.ts';
 import {
   authPolicy,
   ChallengeToken,
@@ -69,6 +69,27 @@ export const accountRoutes = [
     },
     async ({ deps, actor, audit, call }) => {
       await logOut(deps, actor.session, audit);
+      call.setSessionCookie(null);
+    },
+  ),
+  route(
+    {
+      id: 'auth.logoutEverywhere',
+      method: 'POST',
+      path: '/auth/logout-everywhere',
+      summary: 'End all sessions of the account',
+      description:
+        'Ends this session, too, and logins that wait for their second factor. Browsers that have logged in before are no longer known. API keys and tokens of users and spaces stay valid.',
+      access: ownSession,
+      rateLimit: null,
+      ...authPolicy,
+      audit: 'auth.logout',
+      endsSession: true,
+      returns: { status: 204, headers: ClearedCookie },
+      errors: [],
+    },
+    async ({ deps, actor, audit, call }) => {
+      await logOutEverywhere(deps, actor.session, audit);
       call.setSessionCookie(null);
     },
   ),

@@ -36,12 +36,16 @@ import {
   countAdmins,
   deleteResetsOfProject,
   deleteSession,
+  deleteSessions,
+  endDevices,
   findAccount,
   findAccountByEmail,
   insertAccount,
+  lockAccount,
   lockAdmins,
   updateAccountEmail,
 } from './accounts.sql.ts';
+import { deleteChallenges } from './accounts.two-factor.sql.ts';
 import { openChallenge } from './accounts.two-factor.ts';
 
 /** The right password gives a session, or a challenge if two-factor login is on. */
@@ -107,6 +111,17 @@ export async function logOut(deps: Deps, session: Session, audit: AuditStamp): P
   await deps.db.transaction(async (tx) => {
     await tx.query(deleteSession(session.jti));
     await recordAudit(tx, audit, aboutAccount(session.accountId));
+  });
+}
+
+/** Locks the account first: a login at the same time either ends here too, or happens afterwards. */
+export async function logOutEverywhere(deps: Deps, { accountId }: Session, audit: AuditStamp): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    await tx.query(lockAccount(accountId));
+    const ended = await tx.query(deleteSessions(accountId, null));
+    await tx.query(deleteChallenges(accountId));
+    await tx.query(endDevices(accountId));
+    await recordAudit(tx, audit, aboutAccount(accountId, { everywhere: true, sessions: ended.length }));
   });
 }
 

@@ -49,7 +49,7 @@ export const codeFailures = (accountId: string, known: Device | null): Failures 
 export const sessionFailures = (what: 'password' | 'code', { jti }: Session): Failures =>
   ofAccount(`session-${what}:${jti}`);
 
-/** The device, if it has logged in to this account since the last password reset. */
+/** The device, if it has logged in to this account since the last password reset or logout everywhere. */
 export const knownDevice = (
   device: Device | null,
   account: Pick<AccountRow, 'id' | 'device_generation'> | undefined,

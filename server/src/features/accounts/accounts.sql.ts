@@ -51,7 +51,7 @@ export const insertSession = (jti: string, accountId: string, expiresAt: string)
 export const deleteSession = (jti: string): Sql => sql`delete from sessions where jti = ${jti}`;
 
 export const deleteSessions = (accountId: string, keptJti: string | null): Sql => sql`
-  delete from sessions where account_id = ${accountId} and jti is distinct from ${keptJti}::uuid`;
+  delete from sessions where account_id = ${accountId} and jti is distinct from ${keptJti}::uuid returning jti`;
 
 export const updatePassword = (accountId: string, passwordHash: string): Sql => sql`
   update accounts set password_hash = ${passwordHash}, updated_at = now() where id = ${accountId}`;

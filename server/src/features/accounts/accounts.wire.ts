@@ -55,7 +55,7 @@ export const LoginCookies = (description: string) =>
   Type.Object({
     'Set-Cookie': Type.String({
       description:
-        `Two cookies: \`token\` holds the same token, and \`pakhus_device\` identifies the browser at its next login to this account, for a year or until the password is reset. ${description}`.trim(),
+        `Two cookies: \`token\` holds the same token, and \`pakhus_device\` identifies the browser at its next login to this account, for a year, or until a password reset or a logout everywhere. ${description}`.trim(),
       examples: [
         `token=${exampleToken}; Path=/; HttpOnly; SameSite=Lax; Max-Age=604800`,
         `${exampleDevice}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000`,

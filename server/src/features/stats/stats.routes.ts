@@ -130,6 +130,7 @@ export const statsRoutes = [
       method: 'GET',
       path: '/admin/stats/global',
       summary: 'Traffic, storage and image jobs of the whole installation',
+      description: 'Days are UTC days; the last 30 include today.',
       access: ofAll,
       rateLimit: null,
       audit: 'stats.read',

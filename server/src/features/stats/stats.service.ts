@@ -19,12 +19,12 @@ import {
   findSpaceUsage,
   findUserUsage,
   listDays,
+  listDaysOfInstallation,
   listInstallationTotals,
   listLargest,
   listProjectStats,
   listTotals,
   type ProjectStatsRow,
-  sumOfInstallation,
   type TotalRow,
   type UsageRow,
 } from './stats.sql.ts';
@@ -96,13 +96,14 @@ export async function readUserStats(deps: Deps, actor: TenantActor, user: Subjec
 
 export async function readInstallation(deps: Deps) {
   await foldFirst(deps);
-  const [[month], totals, [counted]] = await Promise.all([
-    deps.db.read<CounterRow>(sumOfInstallation(today(deps))),
+  const [days, totals, [counted]] = await Promise.all([
+    deps.db.read<DayRow>(listDaysOfInstallation(today(deps))),
     deps.db.read<TotalRow>(listInstallationTotals),
     deps.db.read<{ projects: number }>(countProjects),
   ]);
   return {
-    last_30_days: toCounters(month ?? nothingCounted),
+    last_30_days: sumDays(days),
+    days,
     storage: toStorage(totals),
     projects: counted?.projects ?? 0,
     jobs: toJobCounts(totals),

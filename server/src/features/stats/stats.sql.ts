@@ -64,10 +64,13 @@ export const listDays = (projectId: string, subjectId: string, today: string): S
   left join daily_stats s on s.project_id = ${projectId} and s.subject_id = ${subjectId} and s.day = d
   group by d order by d`;
 
-/** All projects, for the admin. */
-export const sumOfInstallation = (today: string): Sql => sql`
-  select ${sums} from daily_stats
-  where subject_id = project_id and day between ${today}::date - 29 and ${today}::date`;
+/** The same over all projects, for the admin. Grouped before the join, so that the index by day finds the rows. */
+export const listDaysOfInstallation = (today: string): Sql => sql`
+  select to_char(d, 'YYYY-MM-DD') as date, ${sums}
+  from (select ${today}::date - 29 + n as d from generate_series(0, 29) n) days
+  left join (select day, ${sums} from daily_stats
+    where subject_id = project_id and day between ${today}::date - 29 and ${today}::date group by day) s on s.day = d
+  group by d order by d`;
 
 export const listTotals = (projectId: string): Sql => sql`
   select dimension, value, sum(count)::bigint as count, sum(bytes)::bigint as bytes from (

@@ -51,21 +51,21 @@ export const FileStats = Named('FileStats', {
   ),
 });
 
-export const RequestStats = Named('RequestStats', {
-  days: Type.Array(
-    Type.Object({
-      date: Type.String({ format: 'date', description: 'A UTC day.', examples: ['2026-01-01'] }),
-      ...counterFields,
-    }),
-    {
-      minItems: 30,
-      maxItems: 30,
-      // Code generators would make a tuple of thirty elements.
-      'x-shown': { minItems: undefined, maxItems: undefined },
-      description: '30 days, oldest first, today last, without gaps.',
-    },
-  ),
-});
+const Days = Type.Array(
+  Type.Object({
+    date: Type.String({ format: 'date', description: 'A UTC day.', examples: ['2026-01-01'] }),
+    ...counterFields,
+  }),
+  {
+    minItems: 30,
+    maxItems: 30,
+    // Code generators would make a tuple of thirty elements.
+    'x-shown': { minItems: undefined, maxItems: undefined },
+    description: '30 days, oldest first, today last, without gaps.',
+  },
+);
+
+export const RequestStats = Named('RequestStats', { days: Days });
 
 export const UserStats = Named('UserStats', {
   user_id: Uuid,
@@ -77,6 +77,7 @@ export const UserStats = Named('UserStats', {
 
 export const InstallationStats = Named('InstallationStats', {
   last_30_days: CountersView,
+  days: Days,
   storage: Type.Object(amountFields),
   projects: Count('Projects, active or not.'),
   jobs: Type.Object({

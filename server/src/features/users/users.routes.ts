@@ -1,9 +1,31 @@
 // End-users over HTTP.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
-import { ExternalId, Listing, Nullable, Page, Uuid } from '../../contract/wire.ts';
+import { controls, ExternalId, Listing, Nullable, pageQuery, Uuid } from '../../contract/wire.ts';
 import { assignPlan, createUser, listProjectUsers, removeUser, setUserActive } from './users.service.ts';
 import { buildSnapshot, StorageSnapshot, UserView, viewUser } from './users.wire.ts';
+
+const UserQuery = Type.Object({
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: `^[^${controls}]*$`,
+      description: 'The beginning of the external id; case does not matter.',
+      examples: ['customer-'],
+    }),
+  ),
+  usage_min: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description:
+        'Only users whose `usagePercent` is at least this. Users without a storage limit never match.',
+      examples: [90],
+    }),
+  ),
+  ...pageQuery(50),
+});
 
 const oneUser = Type.Object({ user: UserView });
 
@@ -14,10 +36,12 @@ export const userRoutes = [
       method: 'GET',
       path: '/project/users',
       summary: 'List users with plan and quota',
+      description:
+        'Newest first; with `q`, ordered by external id, ignoring case. A cursor continues the order that it is from: with `q` added or removed it is a validation error.',
       access: { actors: ['project', 'integration'], scope: 'users:read' },
       rateLimit: 'integration',
       audit: null,
-      query: Page(),
+      query: UserQuery,
       returns: { status: 200, body: Listing('users', UserView) },
       errors: [],
     },

@@ -7,36 +7,78 @@ import { retry } from '../../kernel/async/retry.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import { brokenConstraint, type Transaction } from '../../platform/db/postgres.ts';
-import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
+import { projectTransaction, readPage, search } from '../../platform/db/project-work.ts';
+import { noSql } from '../../platform/db/sql.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { dropFilesOfUser } from '../files/files.service.ts';
 import { lockProjectShared } from '../locks/locks.project.ts';
 import { planNotFound, plansInForce } from '../plans/plans.service.ts';
 import { dropUploadsOfUser } from '../uploads/uploads.service.ts';
 import {
+  afterSearchKey,
   deleteUser,
+  type FoundUserRow,
+  findUsers,
   insertUser,
   listUsers,
+  listUsersNearLimit,
   lockUser,
   type UserRow,
   updateUser,
   updateUserPlan,
 } from './users.sql.ts';
 
-export async function listProjectUsers(deps: Deps, projectId: string, page: PageRequest) {
-  const list = `users:${projectId}`;
-  const rows = await readPage<UserRow>(
-    deps,
-    projectId,
-    listUsers(projectId, afterCursor(deps, list, page.cursor), page),
-  );
-  const { rows: kept, next_cursor } = toPage(deps, list, rows, page.limit);
+export interface UserFilter {
+  /** The beginning of the external id. */
+  readonly q?: string;
+  /** Percent of the plan's storage limit. */
+  readonly usage_min?: number;
+}
+
+export async function listProjectUsers(deps: Deps, projectId: string, page: PageRequest & UserFilter) {
+  const { rows: kept, next_cursor } = await (page.q === undefined
+    ? newestUsers(deps, projectId, page)
+    : foundUsers(deps, projectId, page.q, page));
   const findPlan = await plansInForce(
     deps.db,
     projectId,
     kept.map((row) => row.plan_id),
   );
   return { users: kept.map((row) => toSubject(row, findPlan(row.plan_id))), next_cursor };
+}
+
+async function newestUsers(deps: Deps, projectId: string, page: PageRequest & UserFilter) {
+  const list = `users:${projectId}`;
+  const after = afterCursor(deps, list, page.cursor);
+  const rows =
+    page.usage_min === undefined
+      ? await readPage<UserRow>(deps, projectId, listUsers(projectId, after, page))
+      : await search<UserRow>(
+          deps,
+          projectId,
+          listUsersNearLimit(projectId, page.usage_min, undefined, after, page),
+        );
+  return toPage(deps, list, rows, page.limit);
+}
+
+/** Ordered by external id. The list has another name, so that a cursor of the other order is refused. */
+async function foundUsers(deps: Deps, projectId: string, start: string, page: PageRequest & UserFilter) {
+  const { cursor, limit, usage_min } = page;
+  const list = `users by external id:${projectId}`;
+  const after = cursor === undefined ? noSql : afterSearchKey(deps.cursors.decode(list, cursor));
+  const rows =
+    usage_min === undefined
+      ? await readPage<FoundUserRow>(deps, projectId, findUsers(projectId, start, after, page))
+      : await search<FoundUserRow>(
+          deps,
+          projectId,
+          listUsersNearLimit(projectId, usage_min, start, after, page),
+        );
+  const kept = rows.slice(0, limit);
+  const last = kept[limit - 1];
+  const next_cursor =
+    rows.length > limit && last ? deps.cursors.encode(list, [last.search_key, last.id]) : null;
+  return { rows: kept, next_cursor };
 }
 
 const attemptsMax = 5;

@@ -8,7 +8,7 @@ import { sameText } from './secret.ts';
 export interface Device {
   readonly accountId: string;
   readonly deviceId: string;
-  /** A password reset starts a new generation of devices, which invalidates all earlier ones. */
+  /** A password reset or a logout everywhere starts a new generation of devices, which invalidates all earlier ones. */
   readonly generation: number;
 }
 

@@ -28,7 +28,8 @@ export function afterCursor({ cursors }: Codec, list: string, cursor: string | u
 export const afterPosition = ([createdAt, id]: Position): Sql =>
   sql` and (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`;
 
-const largestPage = constantSql(pageMax + 1);
+/** What the inner limit of a list is, and why: see newestFirst. */
+export const largestPage = constantSql(pageMax + 1);
 
 /**
  * Reads one row more than the page holds, to see whether another page follows. The inner limit is a constant because
