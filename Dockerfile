@@ -3,10 +3,15 @@ FROM node:20-slim AS build
 WORKDIR /pakhus
 COPY package.json package-lock.json ./
 COPY server/package.json ./server/
+COPY client/package.json ./client/
+COPY console/package.json ./console/
 RUN npm ci --no-audit --no-fund
 COPY server/tsconfig.json server/tsconfig.build.json ./server/
 COPY server/src ./server/src
-RUN npm run build --workspace server
+COPY client/src ./client/src
+COPY console/index.html console/tsconfig.json console/vite.*.ts ./console/
+COPY console/src ./console/src
+RUN npm run build --workspace server --workspace @pakhus/console
 
 FROM node:20-slim AS dependencies
 WORKDIR /pakhus
@@ -20,6 +25,7 @@ WORKDIR /pakhus
 RUN mkdir -p /var/lib/pakhus && chown node:node /var/lib/pakhus && chmod 700 /var/lib/pakhus
 COPY --from=dependencies /pakhus/node_modules ./node_modules
 COPY --from=build /pakhus/server/dist ./server/dist
+COPY --from=build /pakhus/console/dist ./console/dist
 COPY package.json LICENSE ./
 COPY server/package.json ./server/
 COPY server/db ./server/db

@@ -1,2 +1,4 @@
-/** Compiles src/ of a workspace into its dist/ when anything in it is newer than the last build. */
-export function buildIfStale(workspace: 'server' | 'client' | 'cli'): void;
+/** Builds workspaces into their dist/, each only if one of its sources is newer than its last build. */
+export function buildIfStale(
+  ...workspaces: readonly ('server' | 'client' | 'cli' | 'console')[]
+): Promise<void>;

@@ -1,5 +1,5 @@
-// Compiles src/ of a workspace into its dist/ when anything in it is newer than the last build.
-import { spawnSync } from 'node:child_process';
+// Builds workspaces into their dist/, each only if one of its sources is newer than its last build.
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -8,26 +8,49 @@ import { fileURLToPath } from 'node:url';
 const repository = fileURLToPath(new URL('..', import.meta.url));
 const renameAttempts = 5;
 
-export function buildIfStale(workspace) {
+/** `npm run check` checks the types: doing it here would make the first start six times as long. */
+const compile = {
+  tool: ['typescript', 'bin/tsc'],
+  sources: ['tsconfig.json', 'tsconfig.build.json', 'src'],
+  arguments: (out) => [
+    '-p',
+    'tsconfig.build.json',
+    '--noCheck',
+    '--outDir',
+    out,
+    '--tsBuildInfoFile',
+    join(out, '.tsbuildinfo'),
+  ],
+};
+
+/** The pages contain the client. */
+const bundle = {
+  tool: ['vite', 'bin/vite.js'],
+  sources: ['vite.config.ts', 'vite.compress.ts', 'index.html', 'src', '../client/src'],
+  arguments: (out) => ['build', '--outDir', out, '--logLevel', 'warn'],
+};
+
+const recipes = { server: compile, client: compile, cli: compile, console: bundle };
+
+/** All at the same time: none needs what another has built. */
+export async function buildIfStale(...workspaces) {
+  await Promise.all(workspaces.map(build));
+}
+
+async function build(workspace) {
+  const recipe = recipes[workspace];
   const root = join(repository, workspace);
   const dist = join(root, 'dist');
-  const stamp = join(dist, '.built');
-  if (!existsSync(join(root, 'tsconfig.build.json')) || !isStale(root, stamp)) return;
-  const tsc = findCompiler();
+  const sources = recipe.sources.map((path) => join(root, path));
+  // An installation without sources has been built.
+  if (!sources.every((path) => existsSync(path)) || !isStale(sources, join(dist, '.built'))) return;
+  const tool = findTool(...recipe.tool);
   // Nothing to do in an installation without development dependencies.
-  if (tsc === null) return;
+  if (tool === null) return;
   const startedAt = new Date();
   // Built into a second folder, so that a failed build leaves the old one intact, also for a running service.
   const aside = `dist.${process.pid}`;
-  const buildInfo = join(aside, '.tsbuildinfo');
-  // `npm run check` checks the types: doing it here would make the first start six times as long.
-  const { status } = spawnSync(
-    process.execPath,
-    [tsc, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', aside, '--tsBuildInfoFile', buildInfo],
-    // Standard output belongs to the command that is built.
-    { cwd: root, stdio: ['ignore', 2, 2] },
-  );
-  if (status !== 0) {
+  if ((await run([tool, ...recipe.arguments(aside)], root)) !== 0) {
     rmSync(join(root, aside), { recursive: true, force: true });
     throw new Error(`The build of ${workspace} failed`);
   }
@@ -36,6 +59,14 @@ export function buildIfStale(workspace) {
   utimesSync(stampAside, startedAt, startedAt);
   replace(join(root, aside), dist);
 }
+
+const run = (words, cwd) =>
+  new Promise((resolve, reject) => {
+    // Standard output belongs to the command that is built.
+    const child = spawn(process.execPath, words, { cwd, stdio: ['ignore', 2, 2] });
+    child.once('error', reject);
+    child.once('exit', resolve);
+  });
 
 /** Another process may build at the same time, and put its own folder into place between the steps. */
 function replace(aside, dist) {
@@ -56,19 +87,18 @@ function replace(aside, dist) {
 }
 
 /** Null in an installation without development dependencies. */
-function findCompiler() {
+function findTool(name, file) {
   try {
-    const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
-    return join(dirname(manifest), 'bin', 'tsc');
+    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), file);
   } catch {
     return null;
   }
 }
 
-function isStale(root, stamp) {
+function isStale(sources, stamp) {
   if (!existsSync(stamp)) return true;
   const builtAt = statSync(stamp).mtimeMs;
-  return ['tsconfig.json', 'tsconfig.build.json', 'src'].some((path) => newestIn(join(root, path)) > builtAt);
+  return sources.some((path) => newestIn(path) > builtAt);
 }
 
 function newestIn(path) {

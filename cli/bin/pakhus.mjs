@@ -4,10 +4,9 @@ import { existsSync } from 'node:fs';
 
 // A published package has no sources.
 const isCheckout = existsSync(new URL('../src', import.meta.url));
-const build = isCheckout ? (await import('../../scripts/build.mjs')).buildIfStale : () => undefined;
+const build = isCheckout ? (await import('../../scripts/build.mjs')).buildIfStale : async () => undefined;
 
-build('client');
-build('cli');
+await build('client', 'cli');
 const { main } = await import('../dist/main.js');
 process.exitCode = await main({
   words: process.argv.slice(2),
@@ -17,5 +16,5 @@ process.exitCode = await main({
   stdout: process.stdout,
   stderr: process.stderr,
   // Not before a command needs it: the service is much larger than the rest.
-  prepareServer: () => build('server'),
+  prepareServer: () => build('server', 'console'),
 });

@@ -16,7 +16,7 @@ export interface Surroundings {
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** Makes sure that the service can be imported. */
-  readonly prepareServer: () => void;
+  readonly prepareServer: () => Promise<void>;
 }
 
 /** Resolves to the exit code. */

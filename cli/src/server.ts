@@ -24,6 +24,8 @@ export interface RunningService {
   /** Up to and including /api/v1. */
   readonly baseUrl: string;
   readonly referenceUrl: string;
+  /** Null if it is not built. */
+  readonly consoleUrl: string | null;
   stop(): Promise<void>;
 }
 
@@ -48,13 +50,14 @@ export interface OperatorModule {
   ): Promise<void>;
 }
 
-export const loadServe = (prepare: () => void): Promise<ServeModule> => load('@pakhus/server/serve', prepare);
+export const loadServe = (prepare: () => Promise<void>): Promise<ServeModule> =>
+  load('@pakhus/server/serve', prepare);
 
-export const loadOperator = (prepare: () => void): Promise<OperatorModule> =>
+export const loadOperator = (prepare: () => Promise<void>): Promise<OperatorModule> =>
   load('@pakhus/server/operator', prepare);
 
-async function load<Module>(specifier: string, prepare: () => void): Promise<Module> {
-  prepare();
+async function load<Module>(specifier: string, prepare: () => Promise<void>): Promise<Module> {
+  await prepare();
   try {
     return (await import(specifier)) as Module;
   } catch (error) {

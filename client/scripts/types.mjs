@@ -7,7 +7,7 @@ const target = new URL('../src/api.ts', import.meta.url);
 const header = '// Generated from the routes of the server by `npm run types`. Do not edit.\n';
 
 async function render() {
-  buildIfStale('server');
+  await buildIfStale('server');
   const { openApiDocument } = await import('../../server/dist/http/openapi.js');
   return astToString(await openapiTS(slim(openApiDocument('0')), { exportType: true }));
 }

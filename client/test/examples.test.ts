@@ -22,7 +22,7 @@ const served = serve();
 let folder: string;
 
 beforeAll(async () => {
-  buildIfStale('client');
+  await buildIfStale('client');
   folder = await mkdtemp(join(tmpdir(), 'pakhus-examples-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

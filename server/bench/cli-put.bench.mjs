@@ -20,8 +20,7 @@ const jobs = 8;
 const command = fileURLToPath(new URL('../../cli/bin/pakhus.mjs', import.meta.url));
 
 export async function run({ pakhus, tenant, folder }) {
-  buildIfStale('client');
-  buildIfStale('cli');
+  await buildIfStale('client', 'cli');
   const source = join(folder, 'source');
   await writeFiles(source);
   const target = (round) => `${tenant.externalId}:round-${round}/`;

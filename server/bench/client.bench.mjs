@@ -17,7 +17,7 @@ const filesOfWarmUp = 5 * filesOfRound;
 const program = fileURLToPath(new URL('support/send-small.mjs', import.meta.url));
 
 export async function run({ pakhus, tenant }) {
-  buildIfStale('client');
+  await buildIfStale('client');
   const senders = Object.fromEntries(ways.map((way) => [way, startSender(way, pakhus, tenant)]));
   const turns = Object.fromEntries(ways.map((way) => [way, []]));
   try {

@@ -35,7 +35,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-buildIfStale('server');
+await buildIfStale('server');
 mkdirSync(results, { recursive: true });
 console.log(
   Object.entries(machine())

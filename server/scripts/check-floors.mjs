@@ -5,9 +5,8 @@
 // - an import of a package, or a read of the environment, outside the one place allowed to
 // - an import of another workspace
 // - a source file that belongs to no floor
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findCycles, readSources } from '../../scripts/import-graph.mjs';
 
 const folders = [['kernel'], ['platform'], ['contract'], ['features'], ['http', 'jobs']];
 /** The composition root: files directly in src/. */
@@ -33,38 +32,23 @@ const readsEnvironment = /^(config|main|serve)\.ts$|^platform\//;
 
 /** Checks the sources in a folder; returns one sentence for each violation. */
 export function checkFloors(src) {
-  const texts = new Map(listSources(src).map((file) => [file, readFileSync(join(src, file), 'utf8')]));
-  const imports = new Map([...texts].map(([file, text]) => [file, parseImports(src, file, text)]));
+  const sources = readSources(src);
   const complaints = [];
-  for (const [file, { files, packages }] of imports) {
+  for (const [file, { text, files, packages }] of sources) {
     if (findFloor(file) < 0) complaints.push(`${file} is on no floor`);
     complaints.push(...files.flatMap((target) => checkImport(file, target)));
     for (const name of packages.filter((one) => otherWorkspaces.test(one)))
       complaints.push(`${file} imports from outside the service: ${name}`);
     for (const name of packages)
       if (confined[name] && !confined[name].test(file)) complaints.push(`${file} imports ${name}`);
-    if (/process\.env\b/.test(texts.get(file)) && !readsEnvironment.test(file))
+    if (/process\.env\b/.test(text) && !readsEnvironment.test(file))
       complaints.push(`${file} reads the environment`);
   }
-  const graph = new Map([...imports].map(([file, { files }]) => [file, new Set(files)]));
+  const graph = new Map([...sources].map(([file, { files }]) => [file, new Set(files)]));
   complaints.push(...findCycles(graph).map((cycle) => `a cycle of files: ${cycle.join(' -> ')}`));
   const features = toFeatureGraph(graph);
   complaints.push(...findCycles(features).map((cycle) => `a cycle of features: ${cycle.join(' -> ')}`));
   return complaints;
-}
-
-const listSources = (src) =>
-  readdirSync(src, { recursive: true }).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
-
-function parseImports(src, file, text) {
-  const found = [
-    ...text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^;]*?from\s+'([^']+)'|import\('([^']+)'\)/g),
-  ].map((match) => match[1] ?? match[2]);
-  const isRelative = (path) => path.startsWith('.');
-  return {
-    files: found.filter(isRelative).map((path) => relative(src, resolve(src, dirname(file), path))),
-    packages: found.filter((path) => !isRelative(path)).map((path) => path.match(/^(@[^/]+\/)?[^/]+/)[0]),
-  };
 }
 
 const findFloor = (file) =>
@@ -95,24 +79,6 @@ function toFeatureGraph(graph) {
     }
   }
   return features;
-}
-
-/** One cycle for each edge that closes one, by depth-first search. */
-function findCycles(graph) {
-  const cycles = [];
-  const state = new Map();
-  const visit = (node, path) => {
-    if (state.get(node) === 'done') return;
-    if (state.get(node) === 'open') {
-      cycles.push([...path.slice(path.indexOf(node)), node]);
-      return;
-    }
-    state.set(node, 'open');
-    for (const target of graph.get(node) ?? []) visit(target, [...path, node]);
-    state.set(node, 'done');
-  };
-  for (const node of graph.keys()) visit(node, []);
-  return cycles;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

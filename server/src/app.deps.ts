@@ -56,6 +56,8 @@ export interface DepsOptions {
   readonly onAdminCreated?: (password: string) => void;
   /** The folder of the built service, when running from source: processes and threads need built programs. */
   readonly builtFolder?: string;
+  /** The folder of the built console, instead of the one beside the service; null for none. */
+  readonly consoleFolder?: string | null;
   /** Stops waiting for a database that is not up yet. */
   readonly signal?: AbortSignal;
   /** Overrides of the defaults, for tests. */

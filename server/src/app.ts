@@ -4,6 +4,7 @@ import { buildDeps, type DepsOptions, runsJobs, toBackground } from './app.deps.
 import { naming, type Undo, undoAll } from './app.undo.ts';
 import type { Deps } from './contract/deps.ts';
 import { registerGauges } from './features/stats/stats.metrics.ts';
+import { consolePath, readConsole } from './http/console.ts';
 import { startMetricsServer } from './http/metrics-server.ts';
 import { referencePath } from './http/pages.ts';
 import { apiPrefix } from './http/route-table.ts';
@@ -16,6 +17,8 @@ import { watchProcess } from './platform/process-metrics.ts';
 export interface Pakhus {
   /** Ends in /api/v1; null for a process that only runs jobs. */
   readonly baseUrl: string | null;
+  /** The console, as seen from outside; null if it is not built. */
+  readonly consoleUrl: string | null;
   /** The API reference, as seen from outside. */
   readonly referenceUrl: string | null;
   /** The listen address, whatever PUBLIC_URL says. */
@@ -57,15 +60,19 @@ async function startAll(options: StartOptions, undo: Undo[]): Promise<Omit<Pakhu
   const { settings } = options;
   const deps = await buildDeps(options, undo);
   const schedule = runsJobs(settings) ? await startJobs(toBackground(deps)) : null;
-  const server = settings.ROLE === 'worker' ? null : createHttpServer(deps);
+  const isWorker = settings.ROLE === 'worker';
+  const pages = isWorker ? null : readConsole(options.log, options.consoleFolder);
+  const server = isWorker ? null : createHttpServer(deps, pages);
   // Both at once: either may wait for a silent client or task, and the steps after them need time as well.
   undo.push(async () => void (await Promise.all([server?.close(), schedule?.stop()])));
   const address = server && (await naming('HOST and PORT', server.listen(settings.HOST, settings.PORT)));
   const metricsUrl =
     settings.METRICS_PORT === null ? null : await exposeMetrics(deps, settings.METRICS_PORT, undo);
-  const baseUrl = address && `${settings.PUBLIC_URL ?? address}${apiPrefix}`;
-  const referenceUrl = baseUrl && String(new URL(referencePath, baseUrl));
-  return { deps, address, baseUrl, referenceUrl, metricsUrl };
+  const publicUrl = address && (settings.PUBLIC_URL ?? address);
+  const baseUrl = publicUrl && `${publicUrl}${apiPrefix}`;
+  const referenceUrl = publicUrl && `${publicUrl}${referencePath}`;
+  const consoleUrl = publicUrl && pages && `${publicUrl}${consolePath}`;
+  return { deps, address, baseUrl, consoleUrl, referenceUrl, metricsUrl };
 }
 
 async function startJobs(deps: Deps): Promise<Schedule> {

@@ -12,6 +12,8 @@ export interface RunningService {
   /** Up to and including /api/v1. */
   readonly baseUrl: string;
   readonly referenceUrl: string;
+  /** Null if it is not built. */
+  readonly consoleUrl: string | null;
   stop(): Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export async function startService(
   return {
     baseUrl: pakhus.baseUrl ?? '',
     referenceUrl: pakhus.referenceUrl ?? '',
+    consoleUrl: pakhus.consoleUrl,
     stop: () => pakhus.stop(),
   };
 }

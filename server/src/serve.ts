@@ -50,6 +50,7 @@ async function serve(): Promise<void> {
   if (!pakhus) return;
   releaseStartupMemory();
   say(readyLine(pakhus));
+  if (pakhus.consoleUrl !== null) say(`The console is at ${pakhus.consoleUrl}`);
   if (pakhus.referenceUrl !== null) say(`The API reference is at ${pakhus.referenceUrl}`);
 }
 

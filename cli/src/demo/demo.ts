@@ -93,7 +93,7 @@ async function fillOnce(
 
 async function show(
   { out }: Context,
-  { baseUrl, referenceUrl }: RunningService,
+  { baseUrl, referenceUrl, consoleUrl }: RunningService,
   folder: string,
   { admin, filled }: State & { readonly filled: Filled },
 ): Promise<void> {
@@ -102,7 +102,7 @@ async function show(
   const login = JSON.stringify({ externalId: space?.externalId, password: space?.password });
   const text = `Pakhus is ready at ${baseUrl} with ${files} files of three users in ${folder}
 
-The API reference:   ${referenceUrl}
+${consoleUrl ? `The console:         ${consoleUrl}\n` : ''}The API reference:   ${referenceUrl}
 The admin:           ${admin.email} / ${admin.password}
 The project's owner: ${owner.email} / ${owner.password}
 The project's key:   ${key}
@@ -118,5 +118,5 @@ Try:
   curl -s $base/auth/login -H 'content-type: application/json' -d '${JSON.stringify(admin)}'
 
 Ctrl-C ends it.`;
-  await out.print({ baseUrl, referenceUrl, folder, admin, ...filled }, text);
+  await out.print({ baseUrl, consoleUrl, referenceUrl, folder, admin, ...filled }, text);
 }

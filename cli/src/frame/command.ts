@@ -83,7 +83,7 @@ export interface Context {
   /** All of them, for help and completion. */
   readonly commands: readonly Command[];
   /** Call before importing the service. In a checkout it builds it. */
-  readonly prepareServer: () => void;
+  readonly prepareServer: () => Promise<void>;
 }
 
 export interface Call<Values = unknown, Given = unknown> {
@@ -120,7 +120,7 @@ interface Shape {
   /** Paragraphs below the summary in the help of this command. */
   readonly details?: string;
   /** Like `details`, but made when it is asked for. */
-  readonly loadDetails?: (prepareServer: () => void) => Promise<string>;
+  readonly loadDetails?: (prepareServer: () => Promise<void>) => Promise<string>;
   /**
    * If nobody reads stdout any more: `end` stops quietly with 0, `fail` with 1 because the output must be complete, and
    * `ignore` goes on.

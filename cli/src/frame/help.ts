@@ -7,7 +7,7 @@ import { locate, placeholderOf, startsWith, unknownCommand } from './parse.ts';
 export async function findHelp(
   words: readonly string[],
   table: readonly Command[],
-  prepareServer: () => void,
+  prepareServer: () => Promise<void>,
 ): Promise<string> {
   const { path, command } = locate(words, table);
   if (path.length < words.length) throw unknownCommand(path, words[path.length], table);

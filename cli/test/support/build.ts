@@ -1,6 +1,5 @@
 import { buildIfStale } from '../../../scripts/build.mjs';
 
-export function setup(): void {
-  buildIfStale('client');
-  buildIfStale('cli');
+export async function setup(): Promise<void> {
+  await buildIfStale('client', 'cli');
 }

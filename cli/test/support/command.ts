@@ -43,7 +43,7 @@ export async function pakhusHere(
     stdin: input instanceof Readable ? input : Readable.from([Buffer.from(input)]),
     stdout: out.stream,
     stderr: err.stream,
-    prepareServer: () => undefined,
+    prepareServer: async () => undefined,
   });
   return { code, out: out.bytes().toString(), err: err.bytes().toString(), bytes: out.bytes() };
 }

@@ -20,6 +20,7 @@ export async function call(server, method, path, { as, body } = {}) {
 /** A project with its key, a default plan, a user and a token of that user. */
 export async function createTenant(server) {
   const suffix = randomBytes(6).toString('hex');
+  const owner = { email: `bench-${suffix}@example.com`, password: 'a password of a tenant' };
   const { token: admin } = await call(server, 'POST', '/auth/login', {
     body: { email: adminEmail, password: adminPassword },
   });
@@ -27,8 +28,7 @@ export async function createTenant(server) {
     as: admin,
     body: {
       name: `bench ${suffix}`,
-      email: `bench-${suffix}@example.com`,
-      password: 'a password of a tenant',
+      ...owner,
     },
   });
   await call(server, 'POST', '/project/plans', {
@@ -37,7 +37,15 @@ export async function createTenant(server) {
   });
   const { user } = await call(server, 'POST', '/project/users', { as: key, body: { externalId: suffix } });
   const { token } = await call(server, 'POST', `/project/users/${user.id}/tokens`, { as: key, body: {} });
-  return { admin, projectId: project.id, key, userId: user.id, externalId: suffix, userToken: token };
+  return {
+    ...owner,
+    admin,
+    projectId: project.id,
+    key,
+    userId: user.id,
+    externalId: suffix,
+    userToken: token,
+  };
 }
 
 /** Creates the given number of users and resolves to their ids. */

@@ -88,7 +88,7 @@ A file's detail has an \`ETag\`. Send it as \`If-Match\` when you change or dele
 - One client address may make 10 calls in 15 minutes to \`/auth/login\`, \`/auth/2fa/login\` and \`/auth/forgot-password\` together.
 - If the installation trusts no proxy, client addresses can be forged: the address of the connection itself may make 1,000 such calls in 15 minutes.
 - One account may have 20 wrong passwords in 15 minutes, and 20 wrong codes.
-- A browser that has logged in to the account before, as the cookie \`pakhus_device\` proves, has separate limits: 10 failures of each kind. Failures of others do not lock it out, it does not queue behind their logins, and the limit on its connection does not apply. All such browsers of an account together may make 100 calls in 15 minutes. A password reset ends this.
+- A browser that has logged in to the account before, as the cookie \`pakhus_device\` proves, has separate limits: 10 failures of each kind. Failures of others do not lock it out, it does not queue behind their logins, and the limit on its connection does not apply. All such browsers of an account together may make 100 calls in 15 minutes. A password reset and \`POST /auth/logout-everywhere\` end this.
 - One \`external_id\` of a space may fail 10 times in 15 minutes, whether the space exists or not.
 
 After too many failures, that account or space is locked: even the right password gets 429, until \`Retry-After\` has passed or, after wrong passwords, a new password is set. The lock does not affect the caller: an integration can still log in to other spaces, although the X-RateLimit headers of this response are those of the lock. A successful login resets the count.`;

@@ -1,8 +1,9 @@
-// The HTML pages: the API reference and the password-reset page, from local files only. `/` says where everything is.
+// The HTML pages beside the console: the API reference and the password-reset page, from local files only. `/` says where everything is.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { resetPath } from '../features/accounts/accounts.password.ts';
+import { consolePath } from './console.ts';
 import { routeNotFound } from './error-reply.ts';
 import { resetPage, resetScript, resetStyle } from './reset-page.ts';
 import { apiPrefix } from './route-table.ts';
@@ -58,24 +59,42 @@ const links = {
 /** Paths that people try first. */
 const entryPaths = ['/', apiPrefix, `${apiPrefix}/`, '/docs'];
 
-/** Redirects browsers to the reference; other clients get the links as JSON. */
-function answerEntry({ headers, raw }: FastifyRequest, reply: FastifyReply, version: string): FastifyReply {
+interface Front {
+  readonly hasConsole: boolean;
+  /** Of PUBLIC_URL: redirects must stay below it. */
+  readonly publicPath: string;
+}
+
+/** Redirects browsers to the console, or else to the reference; other clients get the links as JSON. */
+function answerEntry(
+  { headers, raw }: FastifyRequest,
+  reply: FastifyReply,
+  version: string,
+  front: Front,
+): FastifyReply {
   // The router maps the target of `OPTIONS *` to the root.
   if (raw.url === '*') throw routeNotFound(raw.method ?? '', '*');
   reply.header('vary', 'Origin, Accept');
-  if (headers.accept?.includes('text/html')) return reply.redirect(referencePath, 302);
-  return reply.send({ name: 'Pakhus', version, ...links });
+  if (headers.accept?.includes('text/html'))
+    return reply.redirect(front.publicPath + (front.hasConsole ? consolePath : referencePath), 302);
+  return reply.send({
+    name: 'Pakhus',
+    version,
+    ...(front.hasConsole ? { console: consolePath } : {}),
+    ...links,
+  });
 }
 
-export function servePages(instance: FastifyInstance, version: string): void {
+export function servePages(instance: FastifyInstance, version: string, front: Front): void {
   for (const path of entryPaths)
-    instance.get(path, async (request, reply) => answerEntry(request, reply, version));
+    instance.get(path, async (request, reply) => answerEntry(request, reply, version, front));
   const pages: readonly (readonly [path: string, type: string, body: string])[] = [
     [referencePath, html, page],
     [`${referencePath}/assets/page.css`, style, pageStyle],
     [`${apiPrefix}/docs`, html, page],
     [`${apiPrefix}/reference/assets/start.js`, script, startScript],
-    [resetPath, html, resetPage],
+    // The console has a screen for it.
+    ...(front.hasConsole ? [] : [[resetPath, html, resetPage] as const]),
     [`${resetPath}/page.js`, script, resetScript],
     [`${resetPath}/page.css`, style, resetStyle],
   ];

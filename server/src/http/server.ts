@@ -8,6 +8,7 @@ import { newId } from '../kernel/id.ts';
 import { FairSemaphore } from '../platform/concurrency/fair-semaphore.ts';
 import { type Bookkeeping, createBookkeeping, pathOf } from './bookkeeping.ts';
 import { keepMetering, meterChunks } from './chunk-meter.ts';
+import { type Console, publicPath, serveConsole } from './console.ts';
 import { allowedMethods, globalCors, preflightCors, sendCors } from './cors.ts';
 import { byDialect } from './dialect.ts';
 import {
@@ -43,7 +44,7 @@ const jsonBytesMax = 1024 * 1024;
 
 const saneRequestId = /^[\w.:/+=-]{1,128}$/;
 
-export function createHttpServer(deps: Deps): HttpServer {
+export function createHttpServer(deps: Deps, pages: Console | null): HttpServer {
   const books = createBookkeeping(deps);
   const drain: Drain = { isDraining: false, unused: new Set() };
   const instance = createInstance(deps, books);
@@ -51,7 +52,11 @@ export function createHttpServer(deps: Deps): HttpServer {
   addHooks(deps, instance, books, drain);
   addRoutes(deps, instance);
   serveOpenApi(instance, deps.version);
-  servePages(instance, deps.version);
+  servePages(instance, deps.version, {
+    hasConsole: pages !== null,
+    publicPath: publicPath(deps.settings),
+  });
+  if (pages) serveConsole(instance, deps, pages);
   serveGuides(instance);
   return {
     instance,

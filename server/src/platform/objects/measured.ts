@@ -13,6 +13,7 @@ export function measuredStore(store: ObjectStore, metrics: Metrics): ObjectStore
   return {
     kind: store.kind,
     separatesPublic: store.separatesPublic,
+    urlOrigins: store.urlOrigins,
     staged: measureStaged(store.staged, timed),
     put: (...args) => timed('put', store.put(...args)),
     get: (...args) => timed('get', store.get(...args)),

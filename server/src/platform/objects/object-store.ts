@@ -39,6 +39,8 @@ export interface ObjectStore {
   readonly kind: 'disk' | 's3';
   /** True if public objects are stored apart from private ones, so that a change of visibility moves them. */
   readonly separatesPublic: boolean;
+  /** The origins of its signed URLs; none if this service answers them itself. */
+  readonly urlOrigins: readonly string[];
   /** Objects that arrive in several requests. */
   readonly staged: StagedObjects;
   /**

@@ -48,6 +48,7 @@ export const createDiskStore = (options: DiskStoreOptions): ObjectStore => new D
 class DiskStore implements ObjectStore {
   readonly kind = 'disk';
   readonly separatesPublic = true;
+  readonly urlOrigins = [];
   readonly staged: StagedObjects;
   readonly #options: DiskStoreOptions;
   readonly #layout: DiskLayout;

@@ -76,6 +76,8 @@ export interface S3Client {
   ): string;
   /** For a body of exactly `bytes`. The query is encoded already. */
   presignPut(bucket: string, key: string, query: string, bytes: number, expiresInSeconds: number): string;
+  /** Where these URLs point. */
+  urlOrigin(bucket: string): string;
   close(): Promise<void>;
 }
 
@@ -143,6 +145,10 @@ class UndiciS3Client implements S3Client {
     const path = `${base}/${encodePath(key)}`;
     const signed = this.#signer.presign({ host, path, query, expiresInSeconds, nowMs: this.#nowMs() });
     return `${origin}${path}?${signed}`;
+  }
+
+  urlOrigin(bucket: string): string {
+    return this.#publicEndpoints.find(bucket).origin;
   }
 
   presignPut(bucket: string, key: string, query: string, bytes: number, expiresInSeconds: number): string {

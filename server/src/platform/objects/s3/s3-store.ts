@@ -91,6 +91,7 @@ class S3Store implements StagingStore {
   readonly kind = 's3';
   readonly staged: StagedObjects;
   readonly separatesPublic: boolean;
+  readonly urlOrigins: readonly string[];
   readonly #options: S3StoreOptions & typeof defaults;
   readonly #client: S3Client;
   readonly #multipart: Multipart;
@@ -119,6 +120,7 @@ class S3Store implements StagingStore {
       locate: (zone, key) => this.#locate(zone, key),
     });
     this.separatesPublic = publicBucket !== bucket;
+    this.urlOrigins = [...new Set([bucket, publicBucket].map((one) => this.#client.urlOrigin(one)))];
     this.#variables = new Map([
       [bucket, 'S3_BUCKET'],
       ...(this.separatesPublic ? [[publicBucket, 'S3_PUBLIC_BUCKET'] as const] : []),

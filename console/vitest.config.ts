@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config';
+import { hookMsMax, testMsMax, waitMsMax } from '../server/test/support/bounds.ts';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['../server/test/support/worker-setup.ts'],
+    testTimeout: testMsMax,
+    hookTimeout: hookMsMax,
+    expect: { poll: { timeout: waitMsMax } },
+    pool: 'forks',
+    isolate: false,
+    // They wait for browsers most of the time.
+    maxWorkers: 3,
+    reporters: process.env.CI ? ['default', 'json'] : ['default'],
+    outputFile: { json: 'coverage/vitest.json' },
+  },
+});
