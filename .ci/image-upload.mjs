@@ -41,3 +41,5 @@ form.set('file', new Blob([bytes]), 'a.bin');
 const { file } = await post('/project/users/ext/anna/files', key, form);
 const back = await fetch(file.url);
 assert.deepEqual(Buffer.from(await back.arrayBuffer()), bytes);
+const page = await (await fetch(new URL('/console/', base))).text();
+assert.match(page, /console\/assets\//, 'The image serves no console');

@@ -66,10 +66,10 @@ npm_settings=$(npm config get userconfig)
 mounts=(--volume "$(npm config get cache):/root/.npm")
 [ ! -f "$npm_settings" ] || mounts+=(--volume "$npm_settings:/root/.npmrc:ro")
 status=0
-timeout 180 buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs build --pull-never \
+timeout 400 buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs build --pull-never \
   --signature-policy "$work/policy.json" --format docker --jobs 2 "${mounts[@]}" --tag pakhus-ci . \
   >"$work/build.log" 2>&1 || status=$?
-[ "$status" != 124 ] || skip 'it was not built within 180 s'
+[ "$status" != 124 ] || skip 'it was not built within 400 s'
 if [ "$status" != 0 ] && grep -qE 'EAI_AGAIN|ECONN|ETIMEDOUT|ENOTFOUND|network' "$work/build.log"; then
   skip 'npm cannot reach its registry from inside a container here'
 fi

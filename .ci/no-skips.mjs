@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
 const { values: options } = parseArgs({ options: { 'at-least': { type: 'string' } } });
-const reports = ['server', 'client', 'cli']
+const reports = ['server', 'client', 'cli', 'console']
   .map((workspace) => `${workspace}/coverage/vitest.json`)
   .filter((path) => existsSync(path))
   .map((path) => JSON.parse(readFileSync(path, 'utf8')));

@@ -212,7 +212,7 @@ async function readBack(
   await Promise.all(Array.from({ length: 8 }, read));
 }
 
-const kills = repetitions(6, 4);
+const kills = repetitions(12, 4);
 
 for (const choice of storesFor('kills')) {
   describe(`on ${choice.name}`, () => {

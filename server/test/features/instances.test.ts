@@ -10,6 +10,7 @@ import { createDiskStore } from '../../src/platform/objects/disk/disk-store.ts';
 import type { ObjectStore } from '../../src/platform/objects/object-store.ts';
 import { createS3Store } from '../../src/platform/objects/s3/s3-store.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { repetitions } from '../support/bounds.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { freshDatabase, rowsOf } from '../support/database.ts';
 import { picture } from '../support/image-files.ts';
@@ -256,7 +257,8 @@ for (const choice of storesFor('instances')) {
         }
       };
       const working = Promise.all([1, 2, 3, 4].map(client));
-      for (const nth of [0, 1, 0, 1]) {
+      for (let restart = 0; restart < repetitions(4, 2); restart += 1) {
+        const nth = restart % 2;
         const before = kept.size;
         await until('uploads arrive', async () => kept.size > before + 15);
         const old = apis[nth] as PakhusProcess;

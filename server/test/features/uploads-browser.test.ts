@@ -236,7 +236,13 @@ describe.skipIf(!browserPath)('resumable uploads from a browser', () => {
   test(
     'tus-js-client reads all it needs from the answers, also after cuts',
     withUserAndPage(own, async (page) => {
-      const left = proxy.cutAfter(...cutPoints());
+      // First after a whole chunk, of which something is kept for sure.
+      const left = proxy.cutAfter(
+        5 << 20,
+        ...cutPoints()
+          .slice(1)
+          .map((bytes) => bytes >> 1),
+      );
       const answers = await run<Answer[]>(page, 'uploadWithTus()');
       expect(left()).toBe(0);
       const [created] = answers;

@@ -9,5 +9,6 @@ export const hookMsMax = 300_000;
 /** Longer than a few waits in a row, so that the wait that never ended is reported, not the test. */
 export const testMsMax = 600_000;
 
-/** For tests with random timing or input: CI repeats them more often than a developer's run. */
-export const repetitions = (inCi: number, otherwise: number): number => (process.env.CI ? inCi : otherwise);
+/** For tests with random timing or input: with TEST_THOROUGH they are repeated more often. */
+export const repetitions = (thorough: number, otherwise: number): number =>
+  process.env.TEST_THOROUGH ? thorough : otherwise;

@@ -28,15 +28,17 @@ export interface TestPakhus {
   /** Moves the service's clock. */
   advance(milliseconds: number): void;
   /** Another instance on the same database and folder. */
-  another(environment?: Record<string, string>): Promise<TestPakhus>;
+  another(environment?: Record<string, string>, options?: TestOptions): Promise<TestPakhus>;
   stop(): Promise<void>;
 }
+
+export type TestOptions = Pick<StartOptions, 'uploadBounds' | 'databaseTiming' | 'consoleFolder'>;
 
 /** `hear` receives the log lines, which otherwise go to stdout. */
 export async function startTestPakhus(
   environment: Record<string, string> = {},
   hear?: (lines: string) => void,
-  options: Pick<StartOptions, 'uploadBounds' | 'databaseTiming'> = {},
+  options: TestOptions = {},
 ): Promise<TestPakhus> {
   const database = await freshDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-'));
@@ -56,7 +58,7 @@ async function startInstance(
   dataDir: string,
   environment: Record<string, string>,
   hear?: (lines: string) => void,
-  options: Pick<StartOptions, 'uploadBounds' | 'databaseTiming'> = {},
+  options: TestOptions = {},
 ): Promise<TestPakhus> {
   let offsetMs = 0;
   const { settings } = readConfig({
@@ -72,6 +74,8 @@ async function startInstance(
     log: createLogger(settings.LOG_LEVEL, hear && { write: hear }),
     clock: () => Date.now() + offsetMs,
     builtFolder: dist,
+    // Whether somebody has built it must not matter.
+    consoleFolder: null,
     ...options,
   });
   const baseUrl = pakhus.baseUrl ?? '';
@@ -84,7 +88,8 @@ async function startInstance(
     advance: (milliseconds) => {
       offsetMs += milliseconds;
     },
-    another: (more = {}) => startInstance(databaseUrl, dataDir, { ...environment, ...more }, hear, options),
+    another: (more = {}, others = {}) =>
+      startInstance(databaseUrl, dataDir, { ...environment, ...more }, hear, { ...options, ...others }),
     stop: () => pakhus.stop(),
   };
 }

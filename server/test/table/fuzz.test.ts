@@ -22,7 +22,7 @@ import {
 } from '../support/tenants.ts';
 
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
-const runs = Number(process.env.FUZZ_RUNS ?? repetitions(6_000, 3_000));
+const runs = Number(process.env.FUZZ_RUNS ?? repetitions(12_000, 3_000));
 const parallel = 64;
 
 type Pools = Readonly<Record<string, readonly string[]>>;

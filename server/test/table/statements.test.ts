@@ -32,9 +32,9 @@ const exceptions: Readonly<Record<string, string>> = {
   'stats.sql.ts deleteOldDays: daily_stats, daily_stats': 'old days of every project go',
   'stats.sql.ts foldDeltas: stat_deltas, stat_deltas': 'folding serves every project',
   'stats.sql.ts hasDeltas: stat_deltas': 'folding serves every project',
+  'stats.sql.ts listDaysOfInstallation: daily_stats': 'the sum over every project, for the admin',
   'stats.sql.ts listInstallationTotals: stat_totals, stat_deltas':
     'the sum over every project, for the admin',
-  'stats.sql.ts sumOfInstallation: daily_stats': 'the sum over every project, for the admin',
   'uploads.sql.ts countByStatus: uploads': 'the state of the whole service, for its operator',
   'uploads.sql.ts findByToken: uploads': 'the hash of the secret in the URL tells the project',
   'uploads.sql.ts forgetEnded: uploads, uploads': 'ended uploads of every project go',
