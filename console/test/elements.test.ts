@@ -20,6 +20,7 @@ import {
   type PageServer,
   servePages,
 } from './elements-support.ts';
+import { buildPdf } from './support/pdf.ts';
 
 const served = serve();
 const allScopes = ['files:read', 'files:write', 'files:delete', 'users:read'];
@@ -147,7 +148,7 @@ describe.each(browsers)('in $name', (choice) => {
       folder: 'notes/2026',
     });
     const pdf = { name: 'report.pdf', mimeType: 'application/pdf', folder: 'notes/2026' };
-    await user.files.upload('%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n%%EOF', pdf);
+    await user.files.upload(buildPdf(), pdf);
     await open(page, { who: user.who });
     await row(page, 'notes').locator('.label').click();
     await row(page, '2026').locator('.label').click();
