@@ -113,6 +113,27 @@ alter table daily_stats add constraint daily_stats_project_id_fkey FOREIGN KEY (
 CREATE INDEX daily_stats_of_projects ON public.daily_stats USING btree (day) WHERE (subject_id = project_id);
 CREATE INDEX daily_stats_to_purge ON public.daily_stats USING btree (day) WHERE (subject_id <> project_id);
 
+create table event_feed (
+  only_row boolean not null default true,
+  id uuid not null default gen_random_uuid(),
+  system text not null
+);
+alter table event_feed add constraint event_feed_only_row_check CHECK (only_row);
+alter table event_feed add constraint event_feed_pkey PRIMARY KEY (only_row);
+
+create table events (
+  slot smallint not null default event_slot(now()),
+  project_id uuid not null,
+  xid xid8 not null default pg_current_xact_id(),
+  number bigint not null default nextval('event_numbers'::regclass),
+  id uuid not null default gen_random_uuid(),
+  type text not null,
+  user_id uuid,
+  created_at timestamp(3) with time zone not null default now(),
+  data text not null
+) partition by LIST (slot);
+CREATE INDEX events_in_order ON ONLY public.events USING btree (project_id, xid, number);
+
 create table file_tags (
   project_id uuid not null,
   user_id uuid not null,
@@ -280,7 +301,8 @@ create table projects (
   rate_limit_max bigint,
   rate_limit_window bigint,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  listens_until timestamp with time zone
 );
 alter table projects add constraint projects_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_rate_limit_max_check CHECK ((rate_limit_max >= 1));
@@ -851,15 +873,21 @@ AS $function$
 #variable_conflict use_column
 declare
   gone record;
+  listens boolean;
+  compression text;
 begin
-  perform from projects p where p.id = $1 for key share;
+  select p.listens_until > now() into listens from projects p where p.id = $1 for key share;
   perform from users u where u.project_id = $1 and u.id = $2 for no key update;
   -- The space before the file: see the order of locks in the baseline.
   perform from spaces s where s.project_id = $1
     and s.id = (select f.space_id from files f where f.id = $4 and f.project_id = $1) for no key update;
+  if listens then
+    select job_json(j.id, j.file_id, j.status, j.original_size, j.compressed_size, j.format, j.width, j.height, j.error)
+      into compression from compression_jobs j where j.project_id = $1 and j.file_id = $4;
+  end if;
   delete from files f
     where f.project_id = $1 and f.user_id = $2 and f.id = $4 and ($3 is null or f.space_id = $3)
-    returning f.id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.zone into gone;
+    returning f.id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.zone, f.view into gone;
   if not found then return; end if;
   update users u set used_bytes = u.used_bytes - gone.size, file_count = u.file_count - 1
     where u.id = gone.user_id and u.project_id = $1;
@@ -872,6 +900,9 @@ begin
     where o.project_id = $1 and o.file_id = gone.id and o.state in ('stored', 'moving', 'rewriting');
   perform record_audit($1, $6, $7, $8, $9, $10, $5, 'file', gone.id::text, gone.user_id,
     jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
+  if listens then
+    perform record_event($1, 'file.deleted', gone.user_id, gone.view || coalesce(compression, 'null') || '}');
+  end if;
   return query select gone.zone;
 end $function$;
 
@@ -906,7 +937,7 @@ AS $function$
   where o.project_id = project and o.file_id = any(ids) and o.id = o.file_id and o.state = 'writing'
 $function$;
 
-CREATE OR REPLACE FUNCTION public.end_upload(project uuid, upload_id uuid, at_epoch integer, new_status text, why jsonb, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text)
+CREATE OR REPLACE FUNCTION public.end_upload(project uuid, upload_id uuid, at_epoch integer, new_status text, why jsonb, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, shown jsonb DEFAULT NULL::jsonb)
  RETURNS TABLE(id uuid, project_id uuid, object_id uuid, zone text, state jsonb, name text, mime_type text)
  LANGUAGE plpgsql
 AS $function$
@@ -933,8 +964,20 @@ begin
       coalesce($9, upload.actor_key_id), ip_address, user_agent, action, 'upload', upload.id::text, upload.user_id,
       jsonb_build_object('old', jsonb_build_object('name', upload.name, 'size', upload.size, 'offset', upload.received)));
   end if;
+  if shown is not null then
+    perform record_event(project, 'upload.expired', upload.user_id, (shown || jsonb_build_object('status', new_status,
+      'offset', upload.received, 'updated_at', to_iso(now())))::text);
+  end if;
   return query select upload.id, project, upload.object_id, upload.zone, upload.state, upload.name, upload.mime_type;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.event_slot(at timestamp with time zone)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select (floor(extract(epoch from at) / 86400)::bigint % 10)::smallint
+$function$;
 
 CREATE OR REPLACE FUNCTION public.extend_audit_logs()
  RETURNS void
@@ -994,6 +1037,28 @@ CREATE OR REPLACE FUNCTION public.files_allowed(max_files bigint)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$select coalesce(max_files, 10000000)$function$;
+
+CREATE OR REPLACE FUNCTION public.is_over(percent integer, used bigint, storage_limit bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select coalesce(used > 0 and used::numeric * 100 >= storage_limit::numeric * percent, false)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.job_json(job_id uuid, file_id uuid, status text, original_size bigint, compressed_size bigint, format text, width integer, height integer, error text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select json_strip_nulls(json_build_object('job_id', job_id, 'file_id', file_id, 'status', status,
+    'original_size', case status when 'done' then original_size end,
+    'compressed_size', case status when 'done' then compressed_size end,
+    'compression_ratio', case status when 'done'
+      then floor(original_size::float8 / greatest(compressed_size, 1) * 100 + 0.5) / 100 end,
+    'format', case status when 'done' then format end, 'width', case status when 'done' then width end,
+    'height', case status when 'done' then height end, 'error', case status when 'failed' then error end))::text
+$function$;
 
 CREATE OR REPLACE FUNCTION public.keep_file_tags()
  RETURNS trigger
@@ -1099,6 +1164,27 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.open_feed()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  current_system text := (select system_identifier::text from pg_control_system());
+begin
+  insert into event_feed (system) values (current_system)
+    on conflict (only_row) do update set system = excluded.system, id = gen_random_uuid()
+    where event_feed.system <> excluded.system;
+  if found then truncate events; end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.project_listens(project uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select exists (select from projects p where p.id = project and p.listens_until > now())
+$function$;
+
 CREATE OR REPLACE FUNCTION public.record_audit(project_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, action text, resource_type text, resource_id text, user_id uuid, metadata jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1112,6 +1198,76 @@ begin
 exception when others then
   raise warning 'audit row for % not recorded: %', action, sqlerrm;
   return false;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_event(project uuid, event_type text, of_user uuid, event_data text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not project_listens(project) then return; end if;
+  insert into events (project_id, type, user_id, data) values (project, event_type, of_user, event_data);
+  perform pg_notify('pakhus_events', project::text);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_plan_thresholds(project uuid, of_plan uuid, limit_before bigint, limit_after bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if limit_after is null or limit_before <= limit_after or not project_listens(project) then return; end if;
+  perform record_thresholds(project, u.id, u.used_bytes, limit_before, u.used_bytes, limit_after)
+    from users u where u.project_id = project and u.plan_id = of_plan
+      and u.usage_bucket >= usage_bucket(limit_after / 5 * 4) - 1 and is_over(80, u.used_bytes, limit_after);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_stored(stored_ids uuid[], listening uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  users_added uuid[];
+  bytes_added bigint[];
+begin
+  with stored as materialized (
+    select f.project_id, f.user_id, f.size, f.view from unnest(listening) p(id), unnest(stored_ids) s(id), lateral (
+      select f.project_id, f.user_id, f.size, f.view from files f where f.project_id = p.id and f.id = s.id offset 0) f),
+  recorded as (
+    insert into events (project_id, type, user_id, data)
+    select s.project_id, 'file.created', s.user_id, s.view || 'null}' from stored s)
+  select array_agg(added.user_id), array_agg(added.bytes) into users_added, bytes_added
+    from (select s.user_id, sum(s.size)::bigint as bytes from stored s group by 1) added;
+  perform record_thresholds(u.project_id, u.id, u.used_bytes - added.bytes, p.storage_limit, u.used_bytes, p.storage_limit)
+    from unnest(users_added, bytes_added) added(user_id, bytes)
+    join users u on u.id = added.user_id
+    join plans p on p.project_id = u.project_id and p.id = coalesce(u.plan_id,
+      (select d.id from plans d where d.project_id = u.project_id and d.is_default))
+    where is_over(80, u.used_bytes, p.storage_limit);
+  perform pg_notify('pakhus_events', p.id::text) from unnest(listening) p(id);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_thresholds(project uuid, of_user uuid, used_before bigint, limit_before bigint, used_after bigint, limit_after bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  threshold integer;
+begin
+  foreach threshold in array array[80, 100] loop
+    if is_over(threshold, used_after, limit_after) and not is_over(threshold, used_before, limit_before) then
+      perform record_event(project, 'quota.threshold', of_user,
+        left(view_user(project, of_user)::text, -1) || ',"threshold":' || threshold || '}');
+    end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_user_event(project uuid, event_type text, of_user uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not project_listens(project) then return; end if;
+  perform record_event(project, event_type, of_user, view_user(project, of_user)::text);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
@@ -1139,11 +1295,13 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.store_file(file new_file, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, OUT outcome text, OUT stored_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.store_file(file new_file, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, compression text DEFAULT 'null'::text, OUT outcome text, OUT stored_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
+  listens boolean;
+  event_data text;
   owner record;
   space_active boolean;
   space_wanted bigint;
@@ -1151,7 +1309,7 @@ declare
   space_limit bigint;
 begin
   -- Before the user, because the file's row refers to the project, and deleting a project locks it before its users.
-  perform from projects p where p.id = file.project_id for key share;
+  select p.listens_until > now() into listens from projects p where p.id = file.project_id for key share;
   -- In a separate statement: one that joins and locks re-reads only the locked row after a wait, and would pair the new
   -- user with the old plan.
   perform from users u where u.project_id = file.project_id and u.id = file.user_id for no key update;
@@ -1188,11 +1346,17 @@ begin
       metadata, visibility, zone, sha256, created_at, updated_at)
     values (file.id, file.project_id, file.user_id, file.space_id, file.name, file.size, file.mime_type,
       file.storage_key, file.folder, file.tags, file.classifier, file.metadata, file.visibility, file.zone,
-      file.sha256, file.created_at, file.updated_at);
+      file.sha256, file.created_at, file.updated_at)
+    returning view || compression || '}' into event_data;
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
     action, 'file', file.id::text, file.user_id,
     jsonb_build_object('new', jsonb_build_object('name', file.name, 'size', file.size, 'mimeType', file.mime_type,
       'folder', file.folder, 'visibility', file.visibility, 'space_id', file.space_id)));
+  if listens then
+    perform record_event(file.project_id, 'file.created', file.user_id, event_data);
+    perform record_thresholds(file.project_id, file.user_id, owner.wanted - file.size, owner.storage_limit,
+      owner.wanted, owner.storage_limit);
+  end if;
   outcome := 'stored';
   stored_at := file.created_at;
 end $function$;
@@ -1207,6 +1371,7 @@ declare
   blank new_file;
   free_ids uuid[];
   stored_ids uuid[];
+  listening uuid[];
   entry record;
 begin
   blank.created_at := now();
@@ -1216,7 +1381,8 @@ begin
       f.tags, f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at, e.value as entry
     from jsonb_array_elements(batch) e, jsonb_populate_record(blank, e.value -> 'file') f),
   free_projects as materialized (
-    select p.id from projects p where p.id = any(array(select a.project_id from asked a)) for key share skip locked),
+    select p.id, p.listens_until from projects p where p.id = any(array(select a.project_id from asked a))
+    for key share skip locked),
   free_users as materialized (
     select u.id, u.project_id, u.active, u.plan_id, u.used_bytes + u.reserved_bytes as taken_bytes, u.file_count from users u
     where u.id = any(array(select a.user_id from asked a)) for no key update skip locked),
@@ -1276,8 +1442,10 @@ begin
   select array(select f.id from stored f),
     array(select a.id from asked a where a.project_id = any(array(select p.id from free_projects p))
       and a.user_id = any(array(select u.id from free_users u))
-      and (a.space_id is null or a.space_id = any(array(select s.id from free_spaces s))))
-  into stored_ids, free_ids;
+      and (a.space_id is null or a.space_id = any(array(select s.id from free_spaces s)))),
+    array(select p.id from free_projects p where p.listens_until > now())
+  into stored_ids, free_ids, listening;
+  if listening <> '{}' then perform record_stored(stored_ids, listening); end if;
 
   for entry in
     select e.value, e.ordinality, (e.value -> 'file' ->> 'id')::uuid as file_id
@@ -1298,6 +1466,14 @@ begin
     return next;
   end loop;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.to_iso(at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select left(replace((at at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23) || 'Z'
+$function$;
 
 CREATE OR REPLACE FUNCTION public.upload_is_alive(upload uploads)
  RETURNS boolean
@@ -1323,6 +1499,27 @@ CREATE OR REPLACE FUNCTION public.usage_bucket(bytes bigint)
 AS $function$
   select case when bytes < 16 then bytes::integer
     else floor(16 * ln(bytes::float8) / ln(2::float8))::integer - 48 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.view_user(project uuid, of_user uuid)
+ RETURNS json
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select json_build_object('id', u.id, 'external_id', u.external_id, 'active', u.active,
+    'plan', case when p.id is not null then json_build_object('id', p.id, 'name', p.name, 'description', p.description,
+      'storageLimit', p.storage_limit, 'maxFileSize', p.max_file_size, 'allowedMimes', p.allowed_mimes, 'maxFiles', p.max_files,
+      'maxSpaces', p.max_spaces, 'is_default', p.is_default, 'created_at', to_iso(p.created_at), 'updated_at', to_iso(p.updated_at)) end,
+    'storageUsed', u.used_bytes, 'storageReserved', u.reserved_bytes, 'storageLimit', p.storage_limit,
+    'storageAvailable', case when p.storage_limit is not null
+      then greatest(0, p.storage_limit - u.used_bytes - u.reserved_bytes) end,
+    'usagePercent', case when p.storage_limit is null or u.used_bytes = 0 then 0 when p.storage_limit = 0 then 100
+      else floor(u.used_bytes::float8 / p.storage_limit::float8 * 10000 + 0.5) / 100 end,
+    'overQuota', coalesce(u.used_bytes > p.storage_limit, false),
+    'created_at', to_iso(u.created_at), 'updated_at', to_iso(u.updated_at))
+  from users u left join plans p on p.project_id = u.project_id and p.id = coalesce(u.plan_id,
+    (select d.id from plans d where d.project_id = u.project_id and d.is_default))
+  where u.project_id = project and u.id = of_user
 $function$;
 
 CREATE OR REPLACE FUNCTION public.write_file_view()

@@ -19,6 +19,9 @@ import { ensureAdmin } from './features/accounts/accounts.service.ts';
 import { createAuditQueue } from './features/audit/audit.service.ts';
 import { createKeyUses } from './features/credentials/credentials.key-uses.ts';
 import { createTokenSigner } from './features/credentials/credentials.tokens.ts';
+import { createEventHub } from './features/events/events.hub.ts';
+import { openEventFeed } from './features/events/events.service.ts';
+import { Readers } from './features/events/events.wait.ts';
 import { createFileCommitter } from './features/files/files.commit.ts';
 import { createFileFinder } from './features/files/files.service.ts';
 import { createHealthChecks } from './features/health/health.checks.ts';
@@ -97,6 +100,8 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
   const counters = createCounters(shared, log);
   const liveUploads = createLiveUploads(db);
   undo.push(() => liveUploads.close());
+  const eventHub = createEventHub(db, log);
+  undo.push(() => eventHub.close());
   const folding = startFolding({ db, counters, log });
   undo.push(() => folding.stop());
   return {
@@ -127,6 +132,8 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     uploads,
     inFlight: createInFlight(uploadBounds.waitMaxMs),
     liveUploads,
+    eventHub,
+    eventReaders: new Readers(),
     version: await readVersion(),
     health: createHealthChecks({ db, objects, redisTakesWrites: shared && (() => shared.takesWrites()) }),
   };
@@ -162,6 +169,7 @@ async function prepareDatabase(
 ): Promise<Passwords> {
   const applied = await migrate(db, log, signal);
   if (applied.length > 0) log.info({ applied }, 'database migrated');
+  await openEventFeed(db);
   const passwords = await passwordsReady;
   const newPassword = await ensureAdmin(db, passwords, settings.ADMIN_EMAIL, settings.ADMIN_PASSWORD);
   if (newPassword !== null) onAdminCreated?.(newPassword);

@@ -64,7 +64,10 @@ async function startAll(options: StartOptions, undo: Undo[]): Promise<Omit<Pakhu
   const pages = isWorker ? null : readConsole(options.log, options.consoleFolder);
   const server = isWorker ? null : createHttpServer(deps, pages);
   // Both at once: either may wait for a silent client or task, and the steps after them need time as well.
-  undo.push(async () => void (await Promise.all([server?.close(), schedule?.stop()])));
+  undo.push(async () => {
+    // Requests that wait for events would keep the server from closing.
+    await Promise.all([deps.eventHub.close(), server?.close(), schedule?.stop()]);
+  });
   const address = server && (await naming('HOST and PORT', server.listen(settings.HOST, settings.PORT)));
   const metricsUrl =
     settings.METRICS_PORT === null ? null : await exposeMetrics(deps, settings.METRICS_PORT, undo);

@@ -13,6 +13,7 @@ export const allScopes = [
   'plans:assign',
   'stats:read',
   'spaces:login',
+  'events:read',
 ] as const satisfies readonly Scope[];
 
 interface ScopeFieldsProps {

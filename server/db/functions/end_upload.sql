@@ -1,8 +1,10 @@
 -- Ends an upload without a file: gives back what it has reserved and hands its objects to the reaper. Returns what it leaves
--- in the store; no row if it has ended already, or if another request than the one of this epoch has taken over.
+-- in the store; no row if it has ended already, or if another request than the one of this epoch has taken over. `shown` is the
+-- upload as the API shows it, if its end is an event: only `expired` is one.
 create or replace function end_upload(
   project uuid, upload_id uuid, at_epoch integer, new_status text, why jsonb, action text,
-  actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text
+  actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text,
+  shown jsonb default null
 ) returns table (id uuid, project_id uuid, object_id uuid, zone text, state jsonb, name text, mime_type text) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -26,6 +28,10 @@ begin
     perform record_audit(project, coalesce($7, upload.actor_type), coalesce($8, upload.actor_id),
       coalesce($9, upload.actor_key_id), ip_address, user_agent, action, 'upload', upload.id::text, upload.user_id,
       jsonb_build_object('old', jsonb_build_object('name', upload.name, 'size', upload.size, 'offset', upload.received)));
+  end if;
+  if shown is not null then
+    perform record_event(project, 'upload.expired', upload.user_id, (shown || jsonb_build_object('status', new_status,
+      'offset', upload.received, 'updated_at', to_iso(now())))::text);
   end if;
   return query select upload.id, project, upload.object_id, upload.zone, upload.state, upload.name, upload.mime_type;
 end $$;

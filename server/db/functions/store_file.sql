@@ -1,10 +1,13 @@
--- Stores one file: charges the user and the space, marks the object as stored, inserts the row and records the audit, all
--- or nothing. The outcome is 'stored', or the reason why not.
+-- Stores one file: charges the user and the space, marks the object as stored, inserts the row and records the audit and the
+-- event, all or nothing. The outcome is 'stored', or the reason why not. `compression` is the JSON of the job that the caller
+-- is about to add.
 create or replace function store_file(
   file new_file, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text,
-  out outcome text, out stored_at timestamptz
+  compression text default 'null', out outcome text, out stored_at timestamptz
 ) language plpgsql as $$
 declare
+  listens boolean;
+  event_data text;
   owner record;
   space_active boolean;
   space_wanted bigint;
@@ -12,7 +15,7 @@ declare
   space_limit bigint;
 begin
   -- Before the user, because the file's row refers to the project, and deleting a project locks it before its users.
-  perform from projects p where p.id = file.project_id for key share;
+  select p.listens_until > now() into listens from projects p where p.id = file.project_id for key share;
   -- In a separate statement: one that joins and locks re-reads only the locked row after a wait, and would pair the new
   -- user with the old plan.
   perform from users u where u.project_id = file.project_id and u.id = file.user_id for no key update;
@@ -49,11 +52,17 @@ begin
       metadata, visibility, zone, sha256, created_at, updated_at)
     values (file.id, file.project_id, file.user_id, file.space_id, file.name, file.size, file.mime_type,
       file.storage_key, file.folder, file.tags, file.classifier, file.metadata, file.visibility, file.zone,
-      file.sha256, file.created_at, file.updated_at);
+      file.sha256, file.created_at, file.updated_at)
+    returning view || compression || '}' into event_data;
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
     action, 'file', file.id::text, file.user_id,
     jsonb_build_object('new', jsonb_build_object('name', file.name, 'size', file.size, 'mimeType', file.mime_type,
       'folder', file.folder, 'visibility', file.visibility, 'space_id', file.space_id)));
+  if listens then
+    perform record_event(file.project_id, 'file.created', file.user_id, event_data);
+    perform record_thresholds(file.project_id, file.user_id, owner.wanted - file.size, owner.storage_limit,
+      owner.wanted, owner.storage_limit);
+  end if;
   outcome := 'stored';
   stored_at := file.created_at;
 end $$;

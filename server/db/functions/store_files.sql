@@ -12,6 +12,7 @@ declare
   blank new_file;
   free_ids uuid[];
   stored_ids uuid[];
+  listening uuid[];
   entry record;
 begin
   blank.created_at := now();
@@ -21,7 +22,8 @@ begin
       f.tags, f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at, e.value as entry
     from jsonb_array_elements(batch) e, jsonb_populate_record(blank, e.value -> 'file') f),
   free_projects as materialized (
-    select p.id from projects p where p.id = any(array(select a.project_id from asked a)) for key share skip locked),
+    select p.id, p.listens_until from projects p where p.id = any(array(select a.project_id from asked a))
+    for key share skip locked),
   free_users as materialized (
     select u.id, u.project_id, u.active, u.plan_id, u.used_bytes + u.reserved_bytes as taken_bytes, u.file_count from users u
     where u.id = any(array(select a.user_id from asked a)) for no key update skip locked),
@@ -81,8 +83,10 @@ begin
   select array(select f.id from stored f),
     array(select a.id from asked a where a.project_id = any(array(select p.id from free_projects p))
       and a.user_id = any(array(select u.id from free_users u))
-      and (a.space_id is null or a.space_id = any(array(select s.id from free_spaces s))))
-  into stored_ids, free_ids;
+      and (a.space_id is null or a.space_id = any(array(select s.id from free_spaces s)))),
+    array(select p.id from free_projects p where p.listens_until > now())
+  into stored_ids, free_ids, listening;
+  if listening <> '{}' then perform record_stored(stored_ids, listening); end if;
 
   for entry in
     select e.value, e.ordinality, (e.value -> 'file' ->> 'id')::uuid as file_id

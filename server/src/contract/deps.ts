@@ -20,6 +20,7 @@ import type { ObjectStore } from '../platform/objects/object-store.ts';
 import type { Passwords } from '../platform/passwords.ts';
 import type { Queue } from '../platform/queue/queue.ts';
 import type { AuditQueue } from './audit.ts';
+import type { EventHub, EventReaders } from './event.ts';
 import type { FileCommitter, FileFinder } from './file.ts';
 import type { Reservations } from './object-ref.ts';
 import type { Settings } from './settings.ts';
@@ -67,6 +68,9 @@ export interface Deps {
   readonly inFlight: InFlight;
   /** Uploads that this process is receiving. */
   readonly liveUploads: LiveUploads;
+  readonly eventHub: EventHub;
+  /** Bounds how many requests wait for events here. */
+  readonly eventReaders: EventReaders;
   readonly version: string;
   readonly health: HealthChecks;
 }

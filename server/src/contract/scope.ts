@@ -12,6 +12,7 @@ export const scopes = [
   'plans:assign',
   'stats:read',
   'spaces:login',
+  'events:read',
 ] as const;
 
 export type Scope = (typeof scopes)[number];

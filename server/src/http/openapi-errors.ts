@@ -136,6 +136,11 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
       { field: 'external_id' },
     ],
   },
+  GONE: {
+    events: [
+      'The events after this cursor are not kept any more: read your resources again, and follow the feed from now on or from=oldest',
+    ],
+  },
   IDEMPOTENCY_MISMATCH: {
     content: [
       'This Idempotency-Key was sent with other content: repeat the first request unchanged, or choose a new key',

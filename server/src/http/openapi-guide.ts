@@ -30,6 +30,7 @@ const scopeMeanings: Readonly<Record<Scope, string>> = {
   'plans:assign': 'assign a plan to a user',
   'stats:read': 'read statistics of the project or of one user',
   'spaces:login': 'log in to spaces and revoke their sessions',
+  'events:read': 'read and follow the events of the project',
 };
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>

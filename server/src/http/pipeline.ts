@@ -38,7 +38,7 @@ declare module 'fastify' {
     identifiedAt: number;
     /** Set for a request with an Idempotency-Key. */
     idempotency: IdempotentCall | null;
-    /** Checks the credential again. Only on routes whose body arrives after the first check. */
+    /** Checks the credential again. Only on routes whose body arrives, or whose answer ends, long after the first check. */
     recheck: (() => Promise<void>) | null;
   }
 }
@@ -57,6 +57,7 @@ export function createPipeline(deps: Deps, identify: Identify, { route, subjectB
   const validateQuery = route.query && parameterValidator(route.query);
   const readsStream = route.multipart === true || route.stream !== undefined;
   const validateBody = route.body && !readsStream ? bodyValidator(route.body) : undefined;
+  const staysOpen = route.returns.contentType === 'text/event-stream';
   const bodyIsNeeded = !readsStream && needsBody(route);
   const isChange = unsafeMethods.has(route.method);
   const recheck = (request: FastifyRequest) => recheckCaller(deps, identify, route, subjectBy, request);
@@ -78,7 +79,7 @@ export function createPipeline(deps: Deps, identify: Identify, { route, subjectB
     authenticate: (request, reply) => authenticate(deps, identify, route, subjectBy, request, reply),
     async handle(request, reply) {
       if (isChange) await recheck(request);
-      if (readsStream) request.recheck = () => recheck(request);
+      if (readsStream || staysOpen) request.recheck = () => recheck(request);
       const actor = request.caller?.actor;
       const answer = await (actor && isIdempotent(route, request)
         ? answerOnce(deps, route, actor, request, reply, async (joined) => answerBy(joined, request, reply))

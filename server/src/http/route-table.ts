@@ -5,6 +5,7 @@ import { passwordRoutes } from '../features/accounts/accounts.password.routes.ts
 import { accountRoutes } from '../features/accounts/accounts.routes.ts';
 import { twoFactorRoutes } from '../features/accounts/accounts.two-factor.routes.ts';
 import { auditRoutes } from '../features/audit/audit.routes.ts';
+import { eventRoutes } from '../features/events/events.routes.ts';
 import { fileRoutes } from '../features/files/files.routes.ts';
 import { healthRoutes } from '../features/health/health.routes.ts';
 import { imageRoutes } from '../features/images/images.routes.ts';
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   ...uploadRoutes,
   ...uploadUrlRoutes,
   ...imageRoutes,
+  ...eventRoutes,
   ...statsRoutes,
 ];
 

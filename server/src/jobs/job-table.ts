@@ -2,6 +2,7 @@
 import type { PeriodicTask, QueuedJob } from '../contract/job.ts';
 import { accountPurge, accountReseal, resetRequests } from '../features/accounts/accounts.jobs.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';
+import { eventPurge } from '../features/events/events.jobs.ts';
 import { hasher, mover } from '../features/files/files.jobs.ts';
 import { answerPurge } from '../features/idempotency/idempotency.jobs.ts';
 import { compression } from '../features/images/images.jobs.ts';
@@ -16,6 +17,7 @@ export const periodicTasks: readonly PeriodicTask[] = [
   accountReseal,
   answerPurge,
   auditPurge,
+  eventPurge,
   expiryPurge,
   reaper,
   mover,

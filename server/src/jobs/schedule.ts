@@ -1,5 +1,6 @@
 // Runs periodic tasks. An instance claims a task by moving its due date, so that only one runs it; if that instance dies,
 // another runs it on the next due date.
+import { setMaxListeners } from 'node:events';
 import type { Deps } from '../contract/deps.ts';
 import type { PeriodicTask } from '../contract/job.ts';
 import { withTimeout } from '../kernel/async/time-limit.ts';
@@ -16,6 +17,8 @@ export interface Schedule {
 
 export function startSchedule(deps: Deps, tasks: readonly PeriodicTask[]): Schedule {
   const stopping = new AbortController();
+  // Each task listens, and Node takes more than ten for a leak.
+  setMaxListeners(tasks.length, stopping.signal);
   const running = tasks.map((task) => repeat(deps, task, stopping.signal));
   return {
     async stop() {

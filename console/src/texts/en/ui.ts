@@ -36,6 +36,7 @@ export const ui = {
       'plans:assign': 'Give a user another plan',
       'stats:read': 'Read statistics',
       'spaces:login': 'Log into spaces with their password',
+      'events:read': 'Read and follow events',
     },
     none: 'nothing',
   },

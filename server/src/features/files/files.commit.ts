@@ -3,9 +3,11 @@
 // whose user is locked is passed over and committed in a separate transaction.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Static } from 'typebox';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { CommitResult, FileCommitter, NewFile, StoreOutcome } from '../../contract/file.ts';
+import type { JobView } from '../../contract/image-job.ts';
 import type { ObjectRef } from '../../contract/object-ref.ts';
 import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { withTimeout } from '../../kernel/async/time-limit.ts';
@@ -15,9 +17,14 @@ import { mayWait } from '../../platform/db/project-work.ts';
 import { fenceUploads } from '../objects/objects.service.ts';
 import { findOutcomes, type SettledRow, storeFile, storeFiles } from './files.sql.ts';
 
-/** Runs in the caller's transaction, if `db` is one. */
-export async function commitFile(db: Queryable, file: NewFile, audit: AuditStamp): Promise<CommitResult> {
-  const [result] = await db.query<CommitResult>(storeFile(file, audit));
+/** Runs in the caller's transaction, if `db` is one. `job` is the compression job that the caller is about to add. */
+export async function commitFile(
+  db: Queryable,
+  file: NewFile,
+  audit: AuditStamp,
+  job: Static<typeof JobView> | null = null,
+): Promise<CommitResult> {
+  const [result] = await db.query<CommitResult>(storeFile(file, audit, job));
   return result as CommitResult;
 }
 

@@ -16,7 +16,8 @@ import type { Database, Transaction } from '../../platform/db/postgres.ts';
 import { mayWait, projectTransaction, readPage, search } from '../../platform/db/project-work.ts';
 import { noSql, type Sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
-import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { changeOf } from '../audit/audit.service.ts';
+import { eventOf, recordChange } from '../events/events.record.ts';
 import { removeDropped } from '../objects/objects.remove.ts';
 import { dropObjects } from '../objects/objects.service.ts';
 import { countFor } from '../traffic/traffic.count.ts';
@@ -51,7 +52,7 @@ import {
   updateFile,
 } from './files.sql.ts';
 import { refuseOtherVersion, versionOf } from './files.version.ts';
-import type { FileMetaInput } from './files.wire.ts';
+import { type FileMetaInput, viewFile } from './files.wire.ts';
 
 export const fileNotFound = () => new PakhusError('NOT_FOUND', 'This user has no such file');
 
@@ -211,12 +212,12 @@ export async function changeFile(
     const values = mergeValues(before, input);
     const [changed] = await tx.query<FileRow & { view: string }>(updateFile(projectId, fileId, values));
     const { view, ...row } = changed as FileRow & { view: string };
-    await recordAudit(tx, audit, {
-      resourceType: 'file',
-      resourceId: fileId,
-      userId,
-      metadata: changeOf({ ...before }, { ...row }),
-    });
+    await recordChange(
+      tx,
+      audit,
+      { resourceType: 'file', resourceId: fileId, userId, metadata: changeOf({ ...before }, { ...row }) },
+      eventOf(projectId, 'file.updated', userId, viewFile(row)),
+    );
     return { ...row, version: versionOf(view) };
   });
   if (after.zone !== zoneFor(deps.objects, after.visibility)) await moveSoon(deps, projectId, after);

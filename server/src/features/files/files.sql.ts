@@ -25,15 +25,8 @@ const compression = sql`${selectFromJob(sql`
 const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier, metadata,
   visibility, zone, encode(sha256, 'hex') as sha256, created_at, updated_at, ${compression}`;
 
-/** Must match `viewJob`. */
 const jobJson = sql`
-  json_strip_nulls(json_build_object('job_id', j.id, 'file_id', j.file_id, 'status', j.status,
-    'original_size', case j.status when 'done' then j.original_size end,
-    'compressed_size', case j.status when 'done' then j.compressed_size end,
-    'compression_ratio', case j.status when 'done'
-      then floor(j.original_size::float8 / greatest(j.compressed_size, 1) * 100 + 0.5) / 100 end,
-    'format', case j.status when 'done' then j.format end, 'width', case j.status when 'done' then j.width end,
-    'height', case j.status when 'done' then j.height end, 'error', case j.status when 'failed' then j.error end))::text`;
+  job_json(j.id, j.file_id, j.status, j.original_size, j.compressed_size, j.format, j.width, j.height, j.error)`;
 
 /** A file as the API shows it. The row has all of it but the compression job: see db/functions/write_file_view.sql. */
 const viewJson = sql`view || coalesce(${selectFromJob(jobJson)}, 'null') || '}'`;
@@ -152,11 +145,12 @@ export const findRoom = (projectId: string, userId: string, spaceId: string | nu
   left join spaces s on s.project_id = u.project_id and s.user_id = u.id and s.id = ${spaceId}::uuid
   where u.project_id = ${projectId} and u.id = ${userId}`;
 
-export const storeFile = (file: NewFile, audit: AuditStamp): Sql => sql`
+export const storeFile = (file: NewFile, audit: AuditStamp, job: object | null = null): Sql => sql`
   select outcome, stored_at from store_file(
     jsonb_populate_record(null::new_file, ${JSON.stringify(toColumns(file))}::jsonb
       || jsonb_build_object('created_at', now(), 'updated_at', now())),
-    ${audit.action}, ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
+    ${audit.action}, ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent},
+    ${JSON.stringify(job)})`;
 
 /** Many in one transaction, with one outcome each. 'passed over': the file would have had to wait for a lock. */
 export const storeFiles = (commits: readonly { file: NewFile; audit: AuditStamp }[]): Sql => sql`

@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Deps } from '../../contract/deps.ts';
+import { viewJob } from '../../contract/image-job.ts';
 import type { HeldObject } from '../../contract/object-ref.ts';
 import { newId } from '../../kernel/id.ts';
 import { BufferedHash, hashStream } from '../../platform/hashing/buffered-hash.ts';
 import { ImageFault, ImageRefused, ImageStarved } from '../../platform/images/image-engine.ts';
-import { recordAudit, withAction } from '../audit/audit.service.ts';
+import { withAction } from '../audit/audit.service.ts';
+import { eventOf, recordChange, recordEvent } from '../events/events.record.ts';
 import { buildCompressedMeta } from '../files/files.objects.ts';
 import { lockInZone } from '../files/files.service.ts';
 import { whileHeld } from '../objects/objects.hold.ts';
@@ -19,6 +21,7 @@ import { beginRewrite, completeRewrite } from '../objects/objects.service.ts';
 import type { CompressionOrder } from './images.service.ts';
 import {
   claimJob,
+  type EndedJobRow,
   findProgress,
   type JobResult,
   markAlone,
@@ -91,8 +94,9 @@ const finish = (deps: Deps, job: WorkRow, object: HeldObject): Promise<boolean> 
   deps.db.transaction(async (tx) => {
     if (!(await lockInZone(tx, object.projectId, job.file_id, job.zone))) return false;
     if (!(await completeRewrite(tx, object))) return false;
-    const [done] = await tx.query(markDone(object.projectId, job));
+    const [done] = await tx.query<EndedJobRow>(markDone(object.projectId, job));
     if (!done) throw new FileMoved();
+    await recordEvent(tx, eventOf(object.projectId, 'image.done', done.user_id, viewJob(done)));
     return true;
   });
 
@@ -199,13 +203,14 @@ async function fail(
   reason: string,
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    const [failed] = await tx.query<{ file_id: string; user_id: string }>(markFailed(projectId, job, reason));
+    const [failed] = await tx.query<EndedJobRow>(markFailed(projectId, job, reason));
     if (!failed) return;
-    await recordAudit(tx, withAction(uploader, 'job.failed'), {
-      resourceType: 'job',
-      resourceId: jobId,
-      userId: failed.user_id,
-      metadata: { file_id: failed.file_id, error: reason },
-    });
+    const { user_id: userId, file_id } = failed;
+    await recordChange(
+      tx,
+      withAction(uploader, 'job.failed'),
+      { resourceType: 'job', resourceId: jobId, userId, metadata: { file_id, error: reason } },
+      eventOf(projectId, 'image.failed', userId, viewJob(failed)),
+    );
   });
 }

@@ -33,7 +33,11 @@ export async function commitImage(
 ): Promise<CommitResult> {
   const { project_id: projectId, user_id: userId } = file;
   const commit = async (tx: Transaction): Promise<CommitResult> => {
-    const result = await commitFile(tx, file, audit);
+    const result = await commitFile(tx, file, audit, {
+      job_id: jobId,
+      file_id: file.id,
+      status: 'pending',
+    });
     if (result.outcome !== 'stored') return result;
     const [ahead] = await tx.query<{ jobs: number }>(countWaiting(projectId, backlogMax));
     await tx.query(insertJob(projectId, jobId, userId, file.id, resolveRecipe(input), file.size));

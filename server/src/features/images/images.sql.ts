@@ -24,6 +24,11 @@ export interface WorkRow extends JobRow {
   readonly zone: Zone;
 }
 
+/** A job that has ended. */
+export interface EndedJobRow extends JobRow {
+  readonly user_id: string;
+}
+
 const columns = sql`j.id, j.file_id, j.status, j.attempts, j.original_size, j.compressed_size, j.format, j.width, j.height, j.error`;
 
 export const insertJob = (
@@ -98,7 +103,7 @@ export const noteResult = (projectId: string, at: Attempt, zone: Zone, result: J
 export const markDone = (projectId: string, at: Attempt): Sql => sql`
   update compression_jobs j set status = 'done', error = null, updated_at = now()
   where j.project_id = ${projectId} and ${isCurrent(at)}
-  returning j.id`;
+  returning ${columns}, j.user_id`;
 
 /** The file's current zone, and whether its original may have been replaced already. */
 export interface ProgressRow {
@@ -120,4 +125,4 @@ export const markFailed = (projectId: string, at: Attempt, error: string): Sql =
   update compression_jobs j set status = 'failed', error = ${error}, compressed_size = null, format = null,
     width = null, height = null, result_sha256 = null, updated_at = now()
   where j.project_id = ${projectId} and ${isCurrent(at)}
-  returning j.file_id, j.user_id`;
+  returning ${columns}, j.user_id`;

@@ -7,6 +7,7 @@ import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.
 import { brokenConstraint, type Queryable } from '../../platform/db/postgres.ts';
 import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
+import { planThresholdEvents, recordChange } from '../events/events.record.ts';
 import { lockProject } from '../locks/locks.project.ts';
 import {
   deletePlan,
@@ -95,9 +96,15 @@ export async function changePlan(
     const [before] = await tx.query<PlanRow>(findPlan(projectId, planId));
     if (!before) throw planNotFound();
     const [after] = await tx.query<PlanRow>(updatePlan(projectId, planId, mergeValues(before, input)));
+    const plan = toPlanFacts(after as PlanRow);
     const metadata = changeOf({ ...before }, { ...(after as PlanRow) });
-    await recordAudit(tx, audit, { resourceType: 'plan', resourceId: planId, metadata });
-    return toPlanFacts(after as PlanRow);
+    await recordChange(
+      tx,
+      audit,
+      { resourceType: 'plan', resourceId: planId, metadata },
+      planThresholdEvents(projectId, planId, before.storage_limit, plan.storageLimit),
+    );
+    return plan;
   });
 }
 

@@ -7,6 +7,7 @@ import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
 import { hashQueueOfAccount } from '../../platform/passwords.ts';
 import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
+import { dropEvents } from '../events/events.service.ts';
 import { dropFilesOfProject } from '../files/files.service.ts';
 import { forgetAnswers } from '../idempotency/idempotency.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
@@ -132,6 +133,7 @@ export async function removeProject(deps: Deps, projectId: string, audit: AuditS
     const before = await readProject(tx, projectId);
     await dropUploadsOfProject(tx, projectId);
     await dropFilesOfProject(deps, tx, projectId);
+    await dropEvents(tx, projectId);
     await forgetAnswers(tx, projectId);
     await tx.query(deleteProject(projectId));
     await recordAudit(

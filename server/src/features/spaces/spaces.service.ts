@@ -20,6 +20,7 @@ import { countUse } from '../../platform/limits/count-use.ts';
 import type { Policy } from '../../platform/limits/limiter.ts';
 import { hashQueueOfSpaces } from '../../platform/passwords.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
+import { eventOf, recordChange } from '../events/events.record.ts';
 import { moveFilesOfSpace } from '../files/files.service.ts';
 import { lockProjectShared } from '../locks/locks.project.ts';
 import { cancelUploadsOfSpace } from '../uploads/uploads.service.ts';
@@ -43,7 +44,7 @@ import {
   updateSpacePassword,
   updateSpaceSession,
 } from './spaces.sql.ts';
-import type { NewSpaceInput, SpaceChangeInput } from './spaces.wire.ts';
+import { type NewSpaceInput, type SpaceChangeInput, viewSpace } from './spaces.wire.ts';
 
 type Manager = ProjectActor | UserActor;
 
@@ -87,7 +88,8 @@ export async function createSpace(
     const statement = insertSpace(actor.projectId, userId, input.external_id, values, password);
     const [row] = await tx.query<SpaceRow>(statement).catch(explainConflict);
     const space = row as SpaceRow;
-    await recordAudit(tx, audit, about(space, { new: { external_id: input.external_id, ...values } }));
+    const subject = about(space, { new: { external_id: input.external_id, ...values } });
+    await recordChange(tx, audit, subject, spaceEvent(actor.projectId, 'space.created', space));
     return space;
   });
 }
@@ -122,7 +124,8 @@ export async function changeSpace(
     if (!values.active || !keepsPassword) await tx.query(revokeUploadsOfSpace(actor.projectId, spaceId));
     const [row] = await tx.query<SpaceRow>(updateSpace(actor.projectId, spaceId, values, keepsPassword));
     const after = row as SpaceRow;
-    await recordAudit(tx, audit, about(after, changeOf({ ...before }, { ...after })));
+    const subject = about(after, changeOf({ ...before }, { ...after }));
+    await recordChange(tx, audit, subject, spaceEvent(actor.projectId, 'space.updated', after));
     return after;
   });
 }
@@ -159,7 +162,8 @@ export async function removeSpace(
     await cancelUploadsOfSpace(tx, projectId, userId, spaceId, audit);
     await moveFilesOfSpace(deps, tx, projectId, spaceId);
     await tx.query(deleteSpace(projectId, spaceId));
-    await recordAudit(tx, audit, about(space, { old: { external_id: space.external_id, name: space.name } }));
+    const subject = about(space, { old: { external_id: space.external_id, name: space.name } });
+    await recordChange(tx, audit, subject, spaceEvent(projectId, 'space.deleted', space));
   };
   // It may have millions of files.
   await projectTransaction(deps, projectId, remove, 'long');
@@ -180,8 +184,9 @@ export async function setSpacePassword(
     const space = await lockAndRead(tx, projectId, userId, spaceId);
     refuseExcessScopes(actor, space.scopes);
     await tx.query(revokeUploadsOfSpace(projectId, spaceId));
-    await tx.query(updateSpacePassword(projectId, spaceId, password));
-    await recordAudit(tx, audit, about(space, {}));
+    const [changed] = await tx.query<SpaceRow>(updateSpacePassword(projectId, spaceId, password));
+    const event = spaceEvent(projectId, 'space.updated', changed as SpaceRow);
+    await recordChange(tx, audit, about(space, {}), event);
     return space;
   });
   await deps.limiter.reset(loginFailures(projectId, external_id));
@@ -303,6 +308,12 @@ function explainConflict(error: unknown): never {
     },
   );
 }
+
+const spaceEvent = (
+  projectId: string,
+  type: 'space.created' | 'space.updated' | 'space.deleted',
+  space: SpaceRow,
+) => eventOf(projectId, type, space.user_id, viewSpace(space));
 
 const about = (space: SpaceRow, metadata: object) => ({
   resourceType: 'space',

@@ -95,7 +95,7 @@ export const updateSpace = (
 export const updateSpacePassword = (projectId: string, spaceId: string, password: SetPassword): Sql => sql`
   update spaces set password_hash = ${password.hash}, password_scopes = ${password.scopes}, session_jti = null,
     updated_at = now()
-  where project_id = ${projectId} and id = ${spaceId}`;
+  where project_id = ${projectId} and id = ${spaceId} returning ${columns}`;
 
 /**
  * No row if the password changed or the space became inactive since the password was verified. The space is locked first, so

@@ -8,6 +8,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import { waitForRemoval } from '../objects/objects.remove.ts';
 import { toStagedObject } from './uploads.claim.ts';
 import { type EndedRow, endUpload, type StagedRow, type UploadRow } from './uploads.sql.ts';
+import { viewUpload } from './uploads.wire.ts';
 
 /** Null if it has ended already. */
 export async function cancel(
@@ -19,8 +20,10 @@ export async function cancel(
   return end(deps, row, endUpload(row, null, 'cancelled', null, stamp));
 }
 
-export const expire = (deps: Deps, row: Pick<UploadRow, 'project_id' | 'id'>): Promise<EndedRow | null> =>
-  end(deps, row, endUpload(row, null, 'expired', null, { action: 'upload.expire' }));
+export function expire(deps: Deps, row: UploadRow): Promise<EndedRow | null> {
+  const shown = viewUpload(row, { partSize: deps.objects.staged.partBytesFor });
+  return end(deps, row, endUpload(row, null, 'expired', null, { action: 'upload.expire' }, shown));
+}
 
 /** Only if no other request has taken the upload over. */
 export const fail = (deps: Deps, row: StagedRow, { code, message }: PakhusError): Promise<EndedRow | null> =>

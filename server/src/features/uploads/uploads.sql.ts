@@ -203,17 +203,19 @@ export type EndedRow = Pick<
   'id' | 'project_id' | 'object_id' | 'zone' | 'state' | 'name' | 'mime_type'
 >;
 
-/** Ends an upload. `epoch`: only if nobody has taken over since. */
+/** Ends an upload. `epoch`: only if nobody has taken over since. `shown`: the upload, if its end is an event. */
 export const endUpload = (
   { project_id, id }: Pick<UploadRow, 'project_id' | 'id'>,
   epoch: number | null,
   status: Exclude<UploadStatus, 'uploading' | 'completed'>,
   error: UploadFault | null,
   audit: (Partial<AuditStamp> & Pick<AuditStamp, 'action'>) | null,
+  shown: object | null = null,
 ): Sql => sql`
   select id, project_id, object_id, zone, state, name, mime_type from end_upload(${project_id}, ${id}, ${epoch}, ${status},
     ${error === null ? null : JSON.stringify(error)}::jsonb, ${audit?.action ?? null}, ${audit?.actorType ?? null},
-    ${audit?.actorId ?? null}, ${audit?.actorKeyId ?? null}, ${audit?.ipAddress ?? null}, ${audit?.userAgent ?? null})`;
+    ${audit?.actorId ?? null}, ${audit?.actorKeyId ?? null}, ${audit?.ipAddress ?? null}, ${audit?.userAgent ?? null},
+    ${shown === null ? null : JSON.stringify(shown)}::jsonb)`;
 
 /** Where a caller may look: with a `spaceId`, only into that space. */
 export interface UploadScope {

@@ -10,6 +10,7 @@ import { brokenConstraint, type Transaction } from '../../platform/db/postgres.t
 import { projectTransaction, readPage, search } from '../../platform/db/project-work.ts';
 import { noSql } from '../../platform/db/sql.ts';
 import { recordAudit } from '../audit/audit.service.ts';
+import { recordChange, recordEvent, thresholdEvents, userEvent } from '../events/events.record.ts';
 import { dropFilesOfUser } from '../files/files.service.ts';
 import { lockProjectShared } from '../locks/locks.project.ts';
 import { planNotFound, plansInForce } from '../plans/plans.service.ts';
@@ -95,7 +96,8 @@ export async function createUser(
     const [row] = await tx.query<UserRow>(insertUser(projectId, externalId, planId));
     const user = await withPlan(tx, projectId, row as UserRow);
     const metadata = { new: { external_id: user.externalId, plan_id: user.plan?.id ?? null } };
-    await recordAudit(tx, audit, { resourceType: 'user', resourceId: user.id, userId: user.id, metadata });
+    const subject = { resourceType: 'user', resourceId: user.id, userId: user.id, metadata };
+    await recordChange(tx, audit, subject, userEvent(projectId, 'user.created', user.id));
     return user;
   };
   return retry(attemptsMax, isRetryable, () => projectTransaction(deps, projectId, insert)).catch(
@@ -114,7 +116,8 @@ export async function setUserActive(
     const before = await lockAndRead(tx, projectId, userId);
     const [after] = await tx.query<UserRow>(updateUser(projectId, userId, active ?? before.active));
     const metadata = { old: { active: before.active }, new: { active: active ?? before.active } };
-    await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
+    const subject = { resourceType: 'user', resourceId: userId, userId, metadata };
+    await recordChange(tx, audit, subject, userEvent(projectId, 'user.updated', userId));
     return withPlan(tx, projectId, after as UserRow);
   });
 }
@@ -130,11 +133,25 @@ export async function assignPlan(
     const before = await lockAndRead(tx, projectId, userId);
     const [after] = await tx.query<UserRow>(updateUserPlan(projectId, userId, planId)).catch(explainConflict);
     const metadata = { old: { plan_id: before.plan_id }, new: { plan_id: planId } };
-    await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });
+    const about = { resourceType: 'user', resourceId: userId, userId, metadata };
+    await recordChange(tx, audit, about, userEvent(projectId, 'user.updated', userId));
     // Recorded for the plan as well as for the user.
     const assigned = { ...audit, action: 'plan.assign' } as const;
-    await recordAudit(tx, assigned, { resourceType: 'plan', resourceId: planId, userId, metadata });
-    return withPlan(tx, projectId, after as UserRow);
+    const findPlan = await plansInForce(tx, projectId, [before.plan_id, planId]);
+    const [former, plan] = [findPlan(before.plan_id), findPlan(planId)];
+    await recordChange(
+      tx,
+      assigned,
+      { resourceType: 'plan', resourceId: planId, userId, metadata },
+      thresholdEvents(
+        projectId,
+        userId,
+        before.used_bytes,
+        former?.storageLimit ?? null,
+        plan?.storageLimit ?? null,
+      ),
+    );
+    return toSubject(after as UserRow, plan);
   });
 }
 
@@ -150,6 +167,7 @@ export async function removeUser(
     const row = await lockAndRead(tx, projectId, userId);
     await dropUploadsOfUser(tx, projectId, userId);
     await dropFilesOfUser(deps, tx, projectId, userId);
+    await recordEvent(tx, userEvent(projectId, 'user.deleted', userId));
     await tx.query(deleteUser(projectId, userId));
     const metadata = { old: { external_id: row.external_id, used_bytes: row.used_bytes } };
     await recordAudit(tx, audit, { resourceType: 'user', resourceId: userId, userId, metadata });

@@ -1,0 +1,9 @@
+-- Records an event in the caller's transaction, if the project listens. It does not catch errors: a change without its event
+-- must not be committed.
+create or replace function record_event(project uuid, event_type text, of_user uuid, event_data text) returns void
+language plpgsql as $$
+begin
+  if not project_listens(project) then return; end if;
+  insert into events (project_id, type, user_id, data) values (project, event_type, of_user, event_data);
+  perform pg_notify('pakhus_events', project::text);
+end $$;

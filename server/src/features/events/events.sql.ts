@@ -1,0 +1,113 @@
+// Statements on events. They are inserted by functions of the database: record_event and record_stored.
+import type { EventPosition } from '../../contract/event.ts';
+import { type Sql, sql } from '../../platform/db/sql.ts';
+
+export interface EventRow {
+  readonly xid: string;
+  readonly number: string;
+  readonly id: string;
+  readonly type: string;
+  readonly user_id: string | null;
+  readonly created_at: string;
+  readonly data: string;
+  /** Older than every running transaction, so that no event can be committed before it any more. */
+  readonly settled: boolean;
+  /** How many events the page would have, had it not ended because of its size. */
+  readonly found: number;
+}
+
+/** A page ends early when its data is larger than this. */
+const pageBytesMax = 1 << 20;
+
+/** The events after a position, ordered by transaction. The ones that are not settled come last. */
+export const listEvents = (
+  projectId: string,
+  { xid, number, since }: EventPosition,
+  limit: number,
+): Sql => sql`
+  select xid::text, number::text, id, type, user_id, created_at, data,
+    xid < pg_snapshot_xmin(pg_current_snapshot()) as settled, found
+  from (
+    select page.xid, page.number, page.id, page.type, page.user_id, page.created_at, page.data,
+      sum(octet_length(page.data)) over (order by page.xid, page.number) - octet_length(page.data) as bytes_before,
+      count(*) over () as found
+    from (
+      select e.xid, e.number, e.id, e.type, e.user_id, e.created_at, e.data from events e
+      where e.project_id = ${projectId} and (e.xid, e.number) > (${xid}::text::xid8, ${number}::bigint)
+        and (${since}::text is null or not pg_visible_in_snapshot(e.xid, ${since}::text::pg_snapshot))
+      order by e.xid, e.number limit ${limit}) page) measured
+  where bytes_before < ${pageBytesMax}
+  order by measured.xid, measured.number`;
+
+/** The feed now: where a reader without a cursor begins, and what decides whether a cursor still holds. */
+export interface FeedRow {
+  readonly feed: string;
+  readonly snapshot: string;
+  readonly now: string;
+  /** The project records events, and need not be told to go on for a while. */
+  readonly listens: boolean;
+  readonly renew: boolean;
+}
+
+export const findFeed = (projectId: string, renewSeconds: number): Sql => sql`
+  select f.id as feed, pg_current_snapshot()::text as snapshot, now() as now,
+    coalesce(p.listens_until > now(), false) as listens,
+    coalesce(p.listens_until < now() + make_interval(secs => ${renewSeconds}), true) as renew
+  from event_feed f, projects p where p.id = ${projectId}`;
+
+export const openHistory = sql`select open_feed()`;
+
+/** Never shortens. */
+export const listenFor = (projectId: string, seconds: number): Sql => sql`
+  update projects set listens_until = greatest(listens_until, now() + make_interval(secs => ${seconds}))
+  where id = ${projectId} returning pg_current_xact_id()::text as xid`;
+
+/** Whether this transaction and all older ones have ended. */
+export const haveEnded = (xid: string): Sql => sql`
+  select pg_snapshot_xmin(pg_current_snapshot()) > ${xid}::text::xid8 as ended`;
+
+/** How long the oldest transaction has been running that later events wait for. */
+export const findDelay = sql`
+  select coalesce(max(extract(epoch from now() - xact_start)), 0)::float8 as seconds
+  from pg_stat_activity where backend_xid is not null`;
+
+export interface SlotRow {
+  readonly slot: number;
+  /** Whether all of its events have expired. */
+  readonly expired: boolean;
+  /** Whether events of today go there. */
+  readonly current: boolean;
+}
+
+/** The slots that have expired events. */
+export const listOldSlots = (keptSeconds: number): Sql => sql`
+  select slot, slot = event_slot(now()) as current, not exists (select from events e where e.slot = slots.slot::smallint
+    and e.created_at >= now() - make_interval(secs => ${keptSeconds})) as expired
+  from generate_series(0, 9) slots(slot)
+  where exists (select from events e where e.slot = slots.slot::smallint
+    and e.created_at < now() - make_interval(secs => ${keptSeconds}))`;
+
+const slots = [
+  sql`truncate events_0`,
+  sql`truncate events_1`,
+  sql`truncate events_2`,
+  sql`truncate events_3`,
+  sql`truncate events_4`,
+  sql`truncate events_5`,
+  sql`truncate events_6`,
+  sql`truncate events_7`,
+  sql`truncate events_8`,
+  sql`truncate events_9`,
+] as const;
+
+export const truncateSlot = (slot: number): Sql => slots[slot] as Sql;
+
+/** Only needed if the task did not run for days, and a slot has events of two rounds. */
+export const deleteExpired = (slot: number, keptSeconds: number, rowsMax: number): Sql => sql`
+  delete from events where slot = ${slot}::smallint and ctid = any(array(
+    select e.ctid from events e where e.slot = ${slot}::smallint
+      and e.created_at < now() - make_interval(secs => ${keptSeconds}) limit ${rowsMax}))
+  returning 1`;
+
+export const deleteEvents = (projectId: string): Sql => sql`
+  delete from events where project_id = ${projectId}`;
