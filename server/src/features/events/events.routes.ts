@@ -68,6 +68,7 @@ export const eventRoutes = [
       const onEnd = deps.eventReaders.enter(actor.projectId);
       try {
         const place = await openFeed(deps, actor.projectId, { ...query, cursor });
+        call.setHeader('content-type', 'text/event-stream');
         call.setHeader('cache-control', 'no-store');
         // Proxies such as nginx would otherwise collect the events.
         call.setHeader('x-accel-buffering', 'no');

@@ -288,7 +288,7 @@ export const cancelOfSpace = (
 
 /** Uploads of all projects whose time is over. */
 export const listExpired = (rowsMax: number): Sql => sql`
-  select id, project_id from uploads where status = 'uploading' and expires_at <= now() order by expires_at limit ${rowsMax}`;
+  select ${shown} from uploads where status = 'uploading' and expires_at <= now() order by expires_at limit ${rowsMax}`;
 
 /** Uploads of all projects whose bytes are all there, but whose last request never finished. */
 export const listUnfinished = (idleSeconds: number, rowsMax: number): Sql => sql`
