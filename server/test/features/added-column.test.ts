@@ -23,13 +23,16 @@ const tables = ['files', 'users', 'spaces', 'plans', 'projects', 'objects', 'com
 test('files: storing, reading, changing, listing and deleting still work after a column is added', async () => {
   const tenant = await createTenant(service.api, await adminSession(service.api));
   await createPlan(service.api, tenant.key, { maxFileSize: 1 << 30, storageLimit: 1 << 30 });
-  const user = await createUser(service.api, tenant.key);
-  const path = `/project/users/${user.id}`;
   const { key } = tenant;
+  // Several, because changes of one user wait for each other.
+  const users = await Promise.all(Array.from({ length: 8 }, () => createUser(service.api, key)));
 
   /** Every operation on one file in a new space. */
   const life = async (nth: number): Promise<Reply[]> => {
+    const user = users[nth % users.length] as { id: string };
+    const path = `/project/users/${user.id}`;
     const space = await service.api.post(`${path}/spaces`, key, { external_id: unique('s'), name: 's' });
+    expect(space.status, space.text).toBe(201);
     const meta = { space_id: space.body.space.id, folder: 'a' };
     const made = await upload(service.api, key, path, bytesOf(nth % 4 ? 100 : 400_000), { meta });
     const at = `${path}/files/${made.body.file?.id}`;

@@ -16,6 +16,8 @@ const exceptions: Readonly<Record<string, string>> = {
   'credentials.sql.ts findKeyCors: api_keys': 'the hash of the key tells the project',
   'credentials.sql.ts findSpaceToken: users': 'a foreign key ties a space to a user of its own project',
   'credentials.sql.ts withSubjects: plans': 'a foreign key ties a user to a plan of its own project',
+  'events.sql.ts deleteExpired: events, events': 'expired events of every project go',
+  'events.sql.ts listOldSlots: events, events': 'expired events of every project go',
   'files.sql.ts selectFiles: files':
     'what is found by its space or user alone is then held against project and owner',
   'files.sql.ts selectFamily: files, files':
