@@ -471,6 +471,32 @@ CREATE INDEX uploads_newest ON public.uploads USING btree (project_id, user_id, 
 CREATE UNIQUE INDEX uploads_of_token ON public.uploads USING btree (token_hash);
 CREATE INDEX uploads_unfinished ON public.uploads USING btree (project_id, user_id, space_id) WHERE (status = 'uploading'::text);
 
+create table usage_days (
+  project_id uuid not null,
+  user_id uuid not null,
+  date date not null,
+  until date not null,
+  bytes_max bigint not null,
+  bytes_end bigint not null,
+  uploads bigint not null,
+  bytes_in bigint not null,
+  is_last boolean not null default false
+);
+alter table usage_days add constraint usage_days_pkey PRIMARY KEY (project_id, user_id, date);
+alter table usage_days add constraint usage_days_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+CREATE INDEX usage_days_of_deleted ON public.usage_days USING btree (project_id, user_id) WHERE is_last;
+CREATE INDEX usage_days_until ON public.usage_days USING btree (until);
+
+create table usage_downloads (
+  project_id uuid not null,
+  user_id uuid not null,
+  date date not null,
+  downloads bigint not null
+);
+alter table usage_downloads add constraint usage_downloads_pkey PRIMARY KEY (project_id, user_id, date);
+alter table usage_downloads add constraint usage_downloads_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+CREATE INDEX usage_downloads_date ON public.usage_downloads USING btree (date);
+
 create table used_totp_steps (
   account_id uuid not null,
   step bigint not null
@@ -490,7 +516,11 @@ create table users (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   usage_bucket integer not null default usage_bucket(used_bytes),
-  reserved_bytes byte_count not null default 0
+  reserved_bytes byte_count not null default 0,
+  usage_day date not null default ((now() AT TIME ZONE 'UTC'::text))::date,
+  day_peak_bytes bigint,
+  day_base_bytes bigint,
+  day_base_files bigint
 );
 alter table users add constraint users_external_id_unique UNIQUE (project_id, external_id);
 alter table users add constraint users_file_count_check CHECK ((file_count >= 0));
@@ -504,6 +534,8 @@ CREATE INDEX users_newest ON public.users USING btree (project_id, created_at DE
 CREATE INDEX users_of_plan ON public.users USING btree (project_id, plan_id, usage_bucket);
 CREATE TRIGGER users_added AFTER INSERT ON public.users REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_users();
 CREATE TRIGGER users_gone AFTER DELETE ON public.users REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_users();
+CREATE TRIGGER users_last_usage BEFORE DELETE ON public.users FOR EACH ROW WHEN (((old.day_base_files IS NOT NULL) OR (old.file_count > 0))) EXECUTE FUNCTION keep_usage();
+CREATE TRIGGER users_usage BEFORE UPDATE OF used_bytes, file_count ON public.users FOR EACH ROW WHEN (((new.file_count < old.file_count) OR (new.used_bytes < old.used_bytes) OR (old.day_base_files IS NULL) OR (old.usage_day < ((clock_timestamp() AT TIME ZONE 'UTC'::text))::date))) EXECUTE FUNCTION keep_usage();
 
 create type new_file as (
   id uuid,
@@ -1083,6 +1115,42 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_usage()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  -- Never an earlier day, even if the clock was set back.
+  today date := greatest((clock_timestamp() at time zone 'UTC')::date, old.usage_day);
+  is_new_day boolean := old.usage_day < today;
+  base_files bigint := old.day_base_files;
+  base_bytes bigint := old.day_base_bytes;
+  peak_bytes bigint := greatest(old.day_peak_bytes, old.used_bytes);
+begin
+  -- A project that is being deleted takes its usage along.
+  if tg_op = 'DELETE' and not exists (select from projects p where p.id = old.project_id) then return old; end if;
+  if is_new_day and (base_files is not null or old.file_count > 0) then
+    insert into usage_days (project_id, user_id, date, until, bytes_max, bytes_end, uploads, bytes_in)
+    values (old.project_id, old.id, old.usage_day, today - 1, peak_bytes, old.used_bytes,
+      old.file_count - coalesce(base_files, old.file_count), old.used_bytes - coalesce(base_bytes, old.used_bytes));
+  end if;
+  if is_new_day or base_files is null then
+    base_files := old.file_count;
+    base_bytes := old.used_bytes;
+    peak_bytes := old.used_bytes;
+  end if;
+  if tg_op = 'DELETE' then
+    insert into usage_days (project_id, user_id, date, until, bytes_max, bytes_end, uploads, bytes_in, is_last)
+    values (old.project_id, old.id, today, today, peak_bytes, 0, old.file_count - base_files, old.used_bytes - base_bytes, true);
+    return old;
+  end if;
+  new.usage_day := today;
+  new.day_base_files := base_files + least(new.file_count - old.file_count, 0);
+  new.day_base_bytes := base_bytes + least(new.used_bytes - old.used_bytes, 0);
+  new.day_peak_bytes := peak_bytes;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.lock_upload_owner(project uuid, upload_id uuid)
  RETURNS void
  LANGUAGE plpgsql
@@ -1500,6 +1568,77 @@ AS $function$
   select case when bytes < 16 then bytes::integer
     else floor(16 * ln(bytes::float8) / ln(2::float8))::integer - 48 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.usage_page(project uuid, first_day date, last_day date, after_user uuid, only_user uuid, rows_max integer, as_csv boolean, OUT rows_text text, OUT next_day date, OUT next_user uuid)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+  end_day date := least(last_day, (now() at time zone 'UTC')::date);
+  probes_left integer := 50000;
+  rows_left integer := rows_max;
+  this_day date := first_day;
+  day_text text;
+  after uuid := coalesce(after_user, nobody);
+  ids uuid[];
+  part record;
+begin
+  rows_text := '';
+  while this_day <= end_day loop
+    if rows_left = 0 or probes_left <= 0 then
+      next_day := this_day;
+      next_user := after;
+      return;
+    end if;
+    day_text := to_char(this_day, 'YYYY-MM-DD');
+    ids := case when only_user is not null then array[only_user] else array(
+      select u.id from ((select u.id from users u where u.project_id = project and u.id > after order by u.id limit rows_left)
+        union all
+        (select d.user_id from usage_days d where d.project_id = project and d.is_last and d.user_id > after
+          order by d.user_id limit rows_left)) u
+      order by u.id limit rows_left) end;
+    select count(*) as rows, string_agg(case
+      when as_csv then concat_ws(',', day_text, f.id, f.bytes_max, f.bytes_end, f.uploads, f.downloads, f.bytes_in) || e'\r\n'
+      else concat('{"date":"', day_text, '","user_id":"', f.id, '","bytes_max":', f.bytes_max, ',"bytes_end":', f.bytes_end,
+        ',"uploads":', f.uploads, ',"downloads":', f.downloads, ',"bytes_in":', f.bytes_in, '}')
+      end, case when as_csv then '' else ',' end order by f.id) as text
+    into part
+    from (
+      select i.id, case when u.date = this_day then u.bytes_max else u.bytes_end end as bytes_max, u.bytes_end,
+        case when u.date = this_day then u.uploads else 0 end as uploads,
+        coalesce(s.downloads, o.downloads, 0) as downloads,
+        case when u.date = this_day then u.bytes_in else 0 end as bytes_in
+      from unnest(ids) i(id)
+      cross join lateral (
+        select u.usage_day as date, greatest(u.day_peak_bytes, u.used_bytes) as bytes_max, u.used_bytes as bytes_end,
+          u.file_count - coalesce(u.day_base_files, u.file_count) as uploads,
+          u.used_bytes - coalesce(u.day_base_bytes, u.used_bytes) as bytes_in
+        from users u where u.project_id = project and u.id = i.id and u.usage_day <= this_day
+        union all
+        select last.date, last.bytes_max, last.bytes_end, last.uploads, last.bytes_in from (
+          select d.date, d.until, d.bytes_max, d.bytes_end, d.uploads, d.bytes_in from usage_days d
+          where d.project_id = project and d.user_id = i.id and d.date <= this_day order by d.date desc limit 1) last
+        where last.until >= this_day
+        limit 1) u
+      left join daily_stats s on s.project_id = project and s.subject_id = i.id and s.day = this_day
+      left join usage_downloads o on o.project_id = project and o.user_id = i.id and o.date = this_day
+    ) f where f.bytes_max > 0 or f.uploads > 0 or f.downloads > 0;
+    if part.rows > 0 then
+      rows_text := rows_text || case when as_csv or rows_text = '' then '' else ',' end || part.text;
+    end if;
+    probes_left := probes_left - cardinality(ids) - 50;
+    if only_user is not null or cardinality(ids) < rows_left then
+      this_day := this_day + 1;
+      after := nobody;
+    else
+      after := ids[cardinality(ids)];
+    end if;
+    rows_left := rows_left - part.rows;
+  end loop;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.view_user(project uuid, of_user uuid)
  RETURNS json

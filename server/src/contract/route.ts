@@ -79,6 +79,8 @@ export interface RouteShape {
 export interface AnswerShape {
   readonly body?: TSchema;
   readonly contentType?: string;
+  /** The same in another type, for those who ask for it: the handler answers with bytes and sets the type. */
+  readonly or?: { readonly contentType: string; readonly example: string };
   /** In addition to the headers that guards set. */
   readonly headers?: TObject;
 }
@@ -120,7 +122,7 @@ export interface Context<Shape extends RouteShape> {
 
 export type Answer<Shape extends RouteShape> = Shape['returns'] extends { contentType: string }
   ? Readable | Buffer
-  : StaticOr<Shape['returns']['body'], void>;
+  : StaticOr<Shape['returns']['body'], void> | (Shape['returns'] extends { or: object } ? Readable : never);
 
 /** Serialized JSON is not checked against the schema here; tests do that. */
 export type Handler<Shape extends RouteShape> = (

@@ -240,10 +240,14 @@ function buildSuccesses(route: Route): Json {
   return answers;
 }
 
-function buildAnswer(route: Route, description: string, { body, contentType, headers }: AnswerShape): Json {
+function buildAnswer(route: Route, description: string, answer: AnswerShape): Json {
+  const { body, contentType, or, headers } = answer;
   const limited = isLimited(route) ? Object.keys(rateHeaders) : [];
   const content = body
-    ? { [contentType ?? 'application/json']: { schema: body, example: exampleOf(body) } }
+    ? {
+        [contentType ?? 'application/json']: { schema: body, example: exampleOf(body) },
+        ...(or && { [or.contentType]: { schema: { type: 'string' }, example: or.example } }),
+      }
     : contentType && { [contentType]: {} };
   return {
     description,

@@ -19,6 +19,7 @@ import { statsRoutes } from '../features/stats/stats.routes.ts';
 import { tokenRoutes } from '../features/tokens/tokens.routes.ts';
 import { uploadRoutes } from '../features/uploads/uploads.routes.ts';
 import { uploadUrlRoutes } from '../features/uploads/uploads.url.routes.ts';
+import { usageRoutes } from '../features/usage/usage.routes.ts';
 import { userRoutes } from '../features/users/users.routes.ts';
 
 export const apiPrefix = '/api/v1';
@@ -43,6 +44,7 @@ export const routes: readonly Route[] = [
   ...imageRoutes,
   ...eventRoutes,
   ...statsRoutes,
+  ...usageRoutes,
 ];
 
 export type SubjectBy = 'userId' | 'externalId' | null;

@@ -11,6 +11,7 @@ import { reaper } from '../features/objects/objects.jobs.ts';
 import { statsPurge } from '../features/stats/stats.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 import { uploadUpkeep } from '../features/uploads/uploads.jobs.ts';
+import { usagePurge } from '../features/usage/usage.jobs.ts';
 
 export const periodicTasks: readonly PeriodicTask[] = [
   accountPurge,
@@ -24,6 +25,7 @@ export const periodicTasks: readonly PeriodicTask[] = [
   hasher,
   statsPurge,
   uploadUpkeep,
+  usagePurge,
 ];
 
 export const queuedJobs: readonly QueuedJob[] = [compression, resetRequests, mailSending];

@@ -21,7 +21,7 @@ function createAjv(coerceTypes: false | 'array'): Ajv {
     // Adds the schema to each error, for its examples.
     verbose: true,
   });
-  addFormats.default(ajv, ['email']);
+  addFormats.default(ajv, ['email', 'date']);
   // ajv-formats also accepts `urn:uuid:…`, which PostgreSQL does not.
   ajv.addFormat('uuid', isUuid);
   ajv.addFormat('password', (text: string) => Buffer.byteLength(text) <= passwordBytesMax);
@@ -125,6 +125,7 @@ const formatMessages: Readonly<Record<string, string>> = {
   uuid: 'must be a UUID',
   email: 'must be an e-mail address',
   password: `must have at most ${passwordBytesMax} bytes`,
+  date: 'must be a date such as 2026-01-31',
   'date-or-time':
     'must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z (encode + as %2B in a query)',
 };

@@ -18,16 +18,20 @@ export interface TotalRow {
   readonly bytes: number;
 }
 
-/** Adds a batch to the daily counts, unless it was added before. Counts of deleted projects are dropped. */
+/**
+ * Adds a batch to the daily counts, unless it was added before. Counts of deleted projects are dropped. Counts that an outage has kept
+ * until a quarter of an hour after their day count for the present one: days that are over stay as they are, because bills show them.
+ */
 export const applyBatch = ({ id, rows }: Batch): Sql => sql`
   with fresh as (insert into folded_batches (id) values (${id}) on conflict do nothing returning id)
   insert into daily_stats as s
     (project_id, subject_id, day, requests, errors, uploads, downloads, deletes, bytes_in)
-  select r."projectId", r."subjectId", r.day, r.requests, r.errors, r.uploads, r.downloads, r.deletes, r.bytes_in
+  select r."projectId", r."subjectId", greatest(r.day, ((now() - interval '15 minutes') at time zone 'UTC')::date),
+    sum(r.requests), sum(r.errors), sum(r.uploads), sum(r.downloads), sum(r.deletes), sum(r.bytes_in)
   from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r("projectId" uuid, "subjectId" uuid, day date,
     requests bigint, errors bigint, uploads bigint, downloads bigint, deletes bigint, bytes_in bigint)
   where exists (select from fresh) and exists (select from projects p where p.id = r."projectId")
-  order by 1, 2, 3
+  group by 1, 2, 3 order by 1, 2, 3
   on conflict (project_id, subject_id, day) do update set requests = s.requests + excluded.requests,
     errors = s.errors + excluded.errors, uploads = s.uploads + excluded.uploads,
     downloads = s.downloads + excluded.downloads, deletes = s.deletes + excluded.deletes,
@@ -173,11 +177,17 @@ export const listProjectStats = (after: Sql, page: PageRequest, today: string): 
       and day between ${today}::date - 29 and ${today}::date) traffic
   order by page.created_at desc, page.id desc`;
 
-/** Old days of users and spaces; those of projects are kept. */
+/** Old days of users and spaces; those of projects are kept, and so are the downloads of users, for bills. */
 export const deleteOldDays = (today: string, rowsMax: number): Sql => sql`
-  delete from daily_stats where ctid = any(array(
-    select ctid from daily_stats where subject_id <> project_id and day < ${today}::date - 31 limit ${rowsMax}))
-  returning day`;
+  with gone as (delete from daily_stats where ctid = any(array(
+      select ctid from daily_stats where subject_id <> project_id and day < ${today}::date - 31 limit ${rowsMax}))
+    returning project_id, subject_id, day, downloads),
+  kept as (insert into usage_downloads (project_id, user_id, date, downloads)
+    select project_id, subject_id, day, downloads from gone g where downloads > 0
+      and (exists (select from users u where u.project_id = g.project_id and u.id = g.subject_id)
+        or exists (select from usage_days d where d.project_id = g.project_id and d.user_id = g.subject_id))
+    on conflict do nothing)
+  select day from gone`;
 
 /** No batch is folded this late. */
 export const deleteOldBatches: Sql = sql`delete from folded_batches where folded_at < now() - interval '7 days'`;
