@@ -1578,28 +1578,49 @@ AS $function$
 declare
   nobody constant uuid := '00000000-0000-0000-0000-000000000000';
   end_day date := least(last_day, (now() at time zone 'UTC')::date);
-  probes_left integer := 50000;
+  work_left integer := 50000;
   rows_left integer := rows_max;
   this_day date := first_day;
   day_text text;
   after uuid := coalesce(after_user, nobody);
+  looked_max integer;
+  looked uuid[];
   ids uuid[];
   part record;
 begin
   rows_text := '';
   while this_day <= end_day loop
-    if rows_left = 0 or probes_left <= 0 then
+    if rows_left = 0 or work_left <= 0 then
       next_day := this_day;
       next_user := after;
       return;
     end if;
     day_text := to_char(this_day, 'YYYY-MM-DD');
-    ids := case when only_user is not null then array[only_user] else array(
-      select u.id from ((select u.id from users u where u.project_id = project and u.id > after order by u.id limit rows_left)
-        union all
-        (select d.user_id from usage_days d where d.project_id = project and d.is_last and d.user_id > after
-          order by d.user_id limit rows_left)) u
-      order by u.id limit rows_left) end;
+    looked_max := greatest(rows_left, 1000);
+    if only_user is not null then
+      looked := array[only_user];
+      ids := looked;
+    else
+      -- A user without files can have a row for its last day of change and earlier ones, if it ever changed.
+      select coalesce(array_agg(u.id order by u.id), '{}'), coalesce(array_agg(u.id order by u.id) filter (where u.may_count), '{}')
+      into looked, ids
+      from (
+        select u.id, u.may_count from (
+          (select u.id, u.file_count > 0 or u.day_base_files is not null and u.usage_day >= this_day as may_count
+            from users u where u.project_id = project and u.id > after order by u.id limit looked_max)
+          union all
+          (select d.user_id, true from usage_days d where d.project_id = project and d.is_last and d.user_id > after
+            order by d.user_id limit looked_max)) u
+        order by u.id limit looked_max) u;
+    end if;
+    if cardinality(ids) > rows_left then
+      ids := ids[:rows_left];
+      after := ids[rows_left];
+    elsif only_user is null and cardinality(looked) = looked_max then
+      after := looked[looked_max];
+    else
+      after := null;
+    end if;
     select count(*) as rows, string_agg(case
       when as_csv then concat_ws(',', day_text, f.id, f.bytes_max, f.bytes_end, f.uploads, f.downloads, f.bytes_in) || e'\r\n'
       else concat('{"date":"', day_text, '","user_id":"', f.id, '","bytes_max":', f.bytes_max, ',"bytes_end":', f.bytes_end,
@@ -1629,14 +1650,12 @@ begin
     if part.rows > 0 then
       rows_text := rows_text || case when as_csv or rows_text = '' then '' else ',' end || part.text;
     end if;
-    probes_left := probes_left - cardinality(ids) - 50;
-    if only_user is not null or cardinality(ids) < rows_left then
+    work_left := work_left - cardinality(ids) - cardinality(looked) / 4 - 50;
+    rows_left := rows_left - part.rows;
+    if after is null then
       this_day := this_day + 1;
       after := nobody;
-    else
-      after := ids[cardinality(ids)];
     end if;
-    rows_left := rows_left - part.rows;
   end loop;
 end $function$;
 

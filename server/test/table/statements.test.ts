@@ -37,6 +37,8 @@ const exceptions: Readonly<Record<string, string>> = {
   'stats.sql.ts listDaysOfInstallation: daily_stats': 'the sum over every project, for the admin',
   'stats.sql.ts listInstallationTotals: stat_totals, stat_deltas':
     'the sum over every project, for the admin',
+  'usage.sql.ts deleteOldDownloads: usage_downloads, usage_downloads': 'old days of every project go',
+  'usage.sql.ts deleteOldUsage: usage_days, usage_days': 'old days of every project go',
   'uploads.sql.ts countByStatus: uploads': 'the state of the whole service, for its operator',
   'uploads.sql.ts findByToken: uploads': 'the hash of the secret in the URL tells the project',
   'uploads.sql.ts forgetEnded: uploads, uploads': 'ended uploads of every project go',
