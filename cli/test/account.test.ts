@@ -145,3 +145,19 @@ test('usage of a user and of the project', async () => {
   const { token } = await service.client.user('anna').tokens.mint();
   expect((await service.run('usage', { env: { PAKHUS_KEY: token } })).out).toContain('5 B of');
 });
+
+test('usage by day, as text, JSON and CSV, also of a user who is gone', async () => {
+  const { id } = await service.client.users.create({ externalId: 'ben' });
+  await service.client.user('ben').files.upload('1234567');
+  const date = new Date().toISOString().slice(0, 10);
+  const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const { out } = await service.run(`usage ben --from ${from}`);
+  expect(out).toBe(`${date}  ${id}  7 B, at most 7 B  1 upload of 7 B  0 downloads\n`);
+  await service.client.user('ben').delete();
+  const [day] = await json(`usage id:${id} --from ${from} --to ${date}`);
+  expect(day).toMatchObject({ date, user_id: id, bytes_max: 7, bytes_end: 0, uploads: 1, bytes_in: 7 });
+  const csv = (await service.run('usage --csv')).out.split('\r\n');
+  expect(csv[0]).toBe('date,user_id,bytes_max,bytes_end,uploads,downloads,bytes_in');
+  expect(csv).toContain(`${date},${id},7,0,1,0,7`);
+  expect((await service.run('usage --from yesterday')).code).toBe(1);
+});

@@ -3336,6 +3336,60 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/project/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What each user stored and did, day by day: the rows of a bill */
+        get: {
+            parameters: {
+                query?: {
+                    from?: string;
+                    to?: string;
+                    user_id?: string;
+                    format?: "json" | "csv";
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description By date, then by user: every user for every day on which it stored anything or was active. */
+                            days: components["schemas"]["UsageDay"][];
+                            /**
+                             * Format: date
+                             * @description Days up to this one do not change any more.
+                             */
+                            final_until: string;
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                        "text/csv": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -4014,6 +4068,25 @@ export type components = {
         UploadMode: "resumable" | "direct";
         /** @enum {string} */
         UploadStatus: "uploading" | "completed" | "failed" | "expired" | "cancelled";
+        UsageDay: {
+            /**
+             * Format: date
+             * @description A UTC day.
+             */
+            date: string;
+            /** Format: uuid */
+            user_id: string;
+            /** @description The most that the user stored at any moment of the day. */
+            bytes_max: number;
+            /** @description What the user stored at the end of the day, or stores now. */
+            bytes_end: number;
+            /** @description Files and images stored. */
+            uploads: number;
+            /** @description Detail reads of a file, which return its URL. */
+            downloads: number;
+            /** @description Bytes of the files and images stored. */
+            bytes_in: number;
+        };
         User: {
             /** Format: uuid */
             id: string;

@@ -21,6 +21,7 @@ export type Space = Schemas['Space'];
 export type SpaceToken = Schemas['SpaceToken'];
 export type StorageSnapshot = Schemas['StorageSnapshot'];
 export type Upload = Schemas['Upload'];
+export type UsageDay = Schemas['UsageDay'];
 export type User = Schemas['User'];
 export type UserToken = Schemas['UserToken'];
 export type Visibility = Schemas['Visibility'];

@@ -164,6 +164,7 @@ it('a project manages plans, keys and integrations, and reads its audit and stat
   await project.integrations.delete(integration.id);
   expect((await all(project.audit.list({ action: 'plan.create', limit: 1 }))).length).toBe(2);
   expect((await project.stats.overview()).storage).toBeDefined();
+  expect(await all(project.usage({ from: '2026-01-01', to: '2026-01-31' }))).toEqual([]);
   expect((await project.stats.files()).by_mime).toEqual(expect.any(Array));
   expect((await project.stats.storage()).users).toBe(1);
   expect((await project.stats.requests()).days).toEqual(expect.any(Array));

@@ -1,5 +1,5 @@
 // Runs the commands that manage a project.
-import type { Client, Integration, Plan, Scope, User } from '@pakhus/client/node';
+import type { Client, Integration, Plan, Scope, UsageDay, User } from '@pakhus/client/node';
 import { connect } from '../connection.ts';
 import { formatBytes, formatCount, formatTime, printable } from '../files/format.ts';
 import { parseUser } from '../files/place.ts';
@@ -273,8 +273,20 @@ export async function revokeToken({ arguments: given, context }: Call<unknown, O
   await context.out.print({ revoked: given.jti }, `Revoked the token ${given.jti}`);
 }
 
-export async function usage({ arguments: given, context }: Call<unknown, { user: string | undefined }>) {
+interface UsageOptions {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly csv: boolean;
+}
+
+export async function usage({
+  options,
+  arguments: given,
+  context,
+}: Call<UsageOptions, { user: string | undefined }>) {
   const { client, credential } = await connect(context);
+  if (options.csv || options.from !== undefined || options.to !== undefined)
+    return printDays(context, client, given.user, options);
   const { signal, out } = context;
   if (given.user === undefined && credential.userId === null) {
     const overview = await client.project.stats.overview({ signal });
@@ -295,4 +307,47 @@ export async function usage({ arguments: given, context }: Call<unknown, { user:
       ...(overQuota ? ['over quota'] : []),
     ].join(', '),
   );
+}
+
+const usageColumns = [
+  'date',
+  'user_id',
+  'bytes_max',
+  'bytes_end',
+  'uploads',
+  'downloads',
+  'bytes_in',
+] as const;
+
+async function printDays(
+  { out, signal }: Context,
+  client: Client,
+  userText: string | undefined,
+  { from, to, csv }: UsageOptions,
+): Promise<void> {
+  const userId = userText === undefined ? undefined : await findUserId(client, userText, signal);
+  const query = {
+    ...(from && { from }),
+    ...(to && { to }),
+    ...(userId && { user_id: userId }),
+    limit: 10_000,
+  };
+  if (csv) await out.write(`${usageColumns.join(',')}\r\n`);
+  for await (const day of client.project.usage(query, { signal }))
+    if (csv) await out.write(`${usageColumns.map((name) => day[name]).join(',')}\r\n`);
+    else await out.print(day, () => describeDay(day));
+}
+
+const describeDay = (day: UsageDay): string =>
+  [
+    `${day.date}  ${day.user_id}`,
+    `${formatBytes(day.bytes_end)}, at most ${formatBytes(day.bytes_max)}`,
+    `${formatCount(day.uploads, 'upload')} of ${formatBytes(day.bytes_in)}`,
+    formatCount(day.downloads, 'download'),
+  ].join('  ');
+
+/** An id needs no question: the user may have been deleted since. */
+async function findUserId(client: Client, text: string, signal: AbortSignal): Promise<string> {
+  const user = parseUser(text);
+  return typeof user === 'object' && 'id' in user ? user.id : (await client.user(user).get({ signal })).id;
 }

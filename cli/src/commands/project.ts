@@ -233,8 +233,18 @@ export const projectCommands = [
   command({
     words: ['usage'],
     group: 'project',
-    summary: 'Show what a user stores, or the whole project',
+    summary: 'Show what a user stores, or the whole project, now or day by day',
+    details:
+      'With --from, --to or --csv: one line for each day and user, the rows of a bill. Days are UTC days.',
     arguments: [{ ...user, optional: true }],
+    options: {
+      from: { type: 'string', value: 'DATE', summary: 'The first day; 29 days before the last by default' },
+      to: { type: 'string', value: 'DATE', summary: 'The last day; today by default' },
+      csv: { type: 'boolean', summary: 'As CSV, for spreadsheets' },
+    },
+    examples: [
+      { line: 'pakhus usage --from 2026-01-01 --to 2026-01-31 --csv > january.csv', summary: 'A month' },
+    ],
     load: async () => (await load()).usage,
   }),
 ];

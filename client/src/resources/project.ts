@@ -23,6 +23,9 @@ export function projectOf(http: Http) {
       list: (query: QueryOf<'GET /project/audit'> = {}, options?: CallOptions) =>
         listing(http, 'GET /project/audit', { query, ...options }, ({ logs }) => logs),
     },
+    /** By day and user, for bills. */
+    usage: (query: QueryOf<'GET /project/usage'> = {}, options?: CallOptions) =>
+      listing(http, 'GET /project/usage', { query, ...options }, ({ days }) => days),
     stats: {
       overview: (options?: CallOptions) => http.call('GET /project/stats/overview', options),
       files: (options?: CallOptions) => http.call('GET /project/stats/files', options),

@@ -34,6 +34,7 @@ export const calls: readonly (readonly [method: string, pattern: string, call: s
   ['GET', '/project/stats/files', 'client.project.stats.files()'],
   ['GET', '/project/stats/storage', 'client.project.stats.storage()'],
   ['GET', '/project/stats/requests', 'client.project.stats.requests()'],
+  ['GET', '/project/usage', 'client.project.usage($query)'],
   ['GET', '/project/audit', 'client.project.audit.list($query)'],
   ['GET', '/project/plans', 'client.project.plans.list($query)'],
   ['POST', '/project/plans', 'client.project.plans.create($body)'],
