@@ -47,6 +47,7 @@ import {
   type Scope,
   type Space,
   type StoredFile,
+  storeFile,
   type Upload,
   type User,
   usedBy,
@@ -378,6 +379,29 @@ function forgetUser(project: Project, user: User): void {
     list.splice(0, list.length, ...list.filter(({ owner }) => owner !== user));
 }
 
+interface UsageDay {
+  readonly user_id: string;
+  readonly bytes_max: number;
+  readonly bytes_end: number;
+  readonly uploads: number;
+  readonly bytes_in: number;
+}
+
+/** By user: a story may go on after midnight. */
+function sumUsage(days: readonly UsageDay[]): object {
+  const sums: Record<string, Omit<UsageDay, 'user_id'>> = {};
+  for (const { user_id, bytes_max, bytes_end, uploads, bytes_in } of days) {
+    const before = sums[user_id] ?? { bytes_max: 0, uploads: 0, bytes_in: 0 };
+    sums[user_id] = {
+      bytes_max: Math.max(before.bytes_max, bytes_max),
+      bytes_end,
+      uploads: before.uploads + uploads,
+      bytes_in: before.bytes_in + bytes_in,
+    };
+  }
+  return sums;
+}
+
 const operations: Record<string, readonly [weight: number, run: Operation]> = {
   'projects.create': [
     1,
@@ -685,6 +709,20 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
         const shown = reply.body.users.find((one: { id: string }) => one.id === user.id);
         expect(shown).toMatchObject(viewOf(tenantOf(caller), user));
       }
+    },
+  ],
+  'usage.days': [
+    3,
+    async (world, draw) => {
+      const caller = someone(world, draw);
+      const reply = await world.api.get('/project/usage', caller.text);
+      const expected = refusal(caller, provisioner('stats:read'), null) ?? 200;
+      if (!expectStatus(reply, expected, asked(caller, 'usage.days'))) return;
+      const project = tenantOf(caller);
+      const billed = project.users.flatMap((user) =>
+        user.usage ? [{ user_id: user.id, bytes_end: usedBy(filesOf(project, user)), ...user.usage }] : [],
+      );
+      expect(sumUsage(reply.body.days)).toEqual(sumUsage(billed));
     },
   ],
   'users.setActive': [
@@ -1339,7 +1377,7 @@ function completed(project: Project, upload: Upload, fileId: unknown): StoredFil
     visibility: upload.visibility,
     job: null,
   };
-  project.files.push(file);
+  storeFile(project, file);
   return file;
 }
 
@@ -1399,7 +1437,7 @@ async function uploadAs(kind: 'file' | 'image', world: World, draw: Draw): Promi
     visibility,
     job: kind === 'image' ? { id: reply.body.job_id, isDone: false } : null,
   };
-  project.files.push(file);
+  storeFile(project, file);
   if (kind === 'file') expectFile(reply.body.file, file);
   return { caller, path, user, at: `${path}/files/${file.id}`, file };
 }

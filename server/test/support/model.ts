@@ -33,6 +33,8 @@ export interface User {
   gone: boolean;
   active: boolean;
   plan: Plan | null;
+  /** Over all days; undefined until the first file is stored. */
+  usage?: { bytes_max: number; uploads: number; bytes_in: number };
 }
 
 export interface Space {
@@ -233,6 +235,18 @@ export const planInForce = (project: Project, user: User): Plan | null => user.p
 
 export const filesOf = ({ files }: Project, user: User): StoredFile[] =>
   files.filter((file) => file.owner === user);
+
+/** A file that was stored just now. */
+export function storeFile(project: Project, file: StoredFile): void {
+  project.files.push(file);
+  const { owner, size } = file;
+  const { bytes_max, uploads, bytes_in } = owner.usage ?? { bytes_max: 0, uploads: 0, bytes_in: 0 };
+  owner.usage = {
+    bytes_max: Math.max(bytes_max, usedBy(filesOf(project, owner))),
+    uploads: uploads + 1,
+    bytes_in: bytes_in + size,
+  };
+}
 
 export const usedBy = (files: readonly StoredFile[]): number =>
   files.reduce((sum, { size }) => sum + size, 0);
