@@ -28,7 +28,7 @@ const scopeMeanings: Readonly<Record<Scope, string>> = {
   'files:delete': 'delete files',
   'plans:read': 'list and read plans',
   'plans:assign': 'assign a plan to a user',
-  'stats:read': 'read statistics of the project or of one user',
+  'stats:read': 'read statistics of the project or of one user, and usage by day',
   'spaces:login': 'log in to spaces and revoke their sessions',
   'events:read': 'read and follow the events of the project',
 };
@@ -111,6 +111,7 @@ export const tagWords: Readonly<Record<string, string>> = {
     'Uploads that survive a cut connection: by tus, by the IETF draft, or straight to the object store.',
   images: 'Images, which are compressed in the background, and their jobs.',
   stats: 'Traffic and storage statistics.',
+  usage: 'What each user stored and did, day by day, for bills.',
   audit: 'Who did what, and when.',
   reference: 'This document and the pages that show it.',
 };
