@@ -10,6 +10,7 @@ import type { Api, CallOptions, Reply } from '../support/api.ts';
 import { repetitions } from '../support/bounds.ts';
 import { sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
+import { auditedEvents, eventsOfAudit } from '../support/feed.ts';
 import { blankPng } from '../support/image-files.ts';
 import {
   never,
@@ -262,7 +263,31 @@ async function makeProject(world: World): Promise<Project> {
   const project = newProject(reply.body.project.id, email, password);
   world.projects.push(project);
   await noteKey(world, project, reply.body.api_key);
+  await readEvents(world, project, reply.body.api_key);
   return project;
+}
+
+/** Goes on with the feed of the project. Without a cursor it begins now. */
+async function readEvents(world: World, project: Project, text: string | undefined): Promise<Reply> {
+  const { cursor, events } = project.feed;
+  const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+  const reply = await world.api.get(`/project/events?limit=1000${after}`, text);
+  if (reply.status === 200)
+    project.feed = { cursor: reply.body.next_cursor, events: [...events, ...reply.body.events] };
+  return reply;
+}
+
+/** What the audit log has, the feed has: nothing is missing, nothing is told twice. */
+async function expectAllTold(world: World, project: Project): Promise<void> {
+  const [key] = liveKeysOf(project);
+  if (!key || project.gone || !project.active) return;
+  const demanded = await eventsOfAudit(world.real.base.databaseUrl, project.id);
+  // Transactions of other stories hold the feed back for a moment.
+  await until('all events are told', async () => {
+    await readEvents(world, project, key.text);
+    return auditedEvents(project.feed.events).length >= demanded.length;
+  });
+  expect(auditedEvents(project.feed.events)).toEqual(demanded);
 }
 
 async function noteKey(world: World, project: Project, text: string, id?: string): Promise<void> {
@@ -709,6 +734,18 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
         const shown = reply.body.users.find((one: { id: string }) => one.id === user.id);
         expect(shown).toMatchObject(viewOf(tenantOf(caller), user));
       }
+    },
+  ],
+  'events.list': [
+    4,
+    async (world, draw) => {
+      const caller = someone(world, draw);
+      const project = caller.project;
+      const expected = refusal(caller, provisioner('events:read'), null) ?? 200;
+      const reply = project
+        ? await readEvents(world, project, caller.text)
+        : await world.api.get('/project/events', caller.text);
+      expectStatus(reply, expected, asked(caller, 'events.list'));
     },
   ],
   'usage.days': [
@@ -1579,6 +1616,7 @@ async function tell(commands: Iterable<fc.AsyncCommand<World, Service>>): Promis
     }
   });
   await fc.asyncModelRun(() => ({ model: world, real: service }), commands);
+  for (const project of world.projects) await service.use(() => expectAllTold(world, project));
 }
 
 test(`pakhus: ${operationsMin} random operations by all callers, with restarts, match the model`, async () => {

@@ -1,6 +1,7 @@
 // Reads the feed of events as an integrator does.
 import { expect } from 'vitest';
 import type { Api } from './api.ts';
+import { rowsOf } from './database.ts';
 
 export interface ShownEvent {
   readonly id: string;
@@ -40,3 +41,37 @@ export async function readFeed(api: Api, key: string, query = '', start?: string
     },
   };
 }
+
+/** The events that an audited mutation makes. */
+const typeOfAction = {
+  'file.upload': 'file.created',
+  'file.update': 'file.updated',
+  'file.delete': 'file.deleted',
+  'job.failed': 'image.failed',
+  'upload.expire': 'upload.expired',
+  'user.create': 'user.created',
+  'user.update': 'user.updated',
+  'user.plan_change': 'user.updated',
+  'user.delete': 'user.deleted',
+  'space.create': 'space.created',
+  'space.update': 'space.updated',
+  'space.credentials': 'space.updated',
+  'space.delete': 'space.deleted',
+} as const;
+
+/** The events that the audit log of a project demands, each as its type and the id of its resource, sorted. */
+export async function eventsOfAudit(databaseUrl: string, projectId: string): Promise<string[]> {
+  const rows = await rowsOf<{ action: keyof typeof typeOfAction; resource_id: string }>(
+    databaseUrl,
+    `select action, resource_id from audit_logs where project_id = '${projectId}'
+     and action in (${Object.keys(typeOfAction).map((action) => `'${action}'`)})`,
+  );
+  return rows.map(({ action, resource_id }) => `${typeOfAction[action]} ${resource_id}`).sort();
+}
+
+/** The same of events. Those that no audited mutation makes are left out. */
+export const auditedEvents = (events: readonly ShownEvent[]): string[] =>
+  events
+    .filter(({ type }) => type !== 'image.done' && type !== 'quota.threshold')
+    .map(({ type, data }) => `${type} ${data.id ?? data.job_id}`)
+    .sort();

@@ -1,6 +1,7 @@
 // A model of Pakhus small enough to understand at once: tenants, their contents, and who may do what. It
 // knows no SQL, no HTTP and none of the service's modules.
 import { sha256 } from './bytes.ts';
+import type { ShownEvent } from './feed.ts';
 
 export const allScopes = [
   'users:read',
@@ -12,6 +13,7 @@ export const allScopes = [
   'plans:assign',
   'stats:read',
   'spaces:login',
+  'events:read',
 ] as const;
 
 export type Scope = (typeof allScopes)[number];
@@ -137,6 +139,8 @@ export interface Project {
   readonly credentials: Credential[];
   /** Failed logins of each space since its last success, by external id. */
   readonly failures: Map<string, number>;
+  /** Its feed, read from its first change on. */
+  feed: { readonly cursor: string; readonly events: readonly ShownEvent[] };
 }
 
 export type CallerKind = 'nobody' | 'admin' | 'project' | 'integration' | 'user' | 'space';
@@ -169,6 +173,7 @@ export function newProject(id: string, email: string, password: string): Project
     integrations: [],
     credentials: [],
     failures: new Map(),
+    feed: { cursor: '', events: [] },
   };
 }
 
