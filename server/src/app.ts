@@ -3,6 +3,7 @@ import { retryingOutages } from './app.database.ts';
 import { buildDeps, type DepsOptions, runsJobs, toBackground } from './app.deps.ts';
 import { naming, type Undo, undoAll } from './app.undo.ts';
 import type { Deps } from './contract/deps.ts';
+import { registerEventGauges } from './features/events/events.metrics.ts';
 import { registerGauges } from './features/stats/stats.metrics.ts';
 import { consolePath, readConsole } from './http/console.ts';
 import { startMetricsServer } from './http/metrics-server.ts';
@@ -84,13 +85,14 @@ async function startJobs(deps: Deps): Promise<Schedule> {
 }
 
 async function exposeMetrics(
-  { metrics, db, settings, log, liveUploads }: Deps,
+  { metrics, db, settings, log, liveUploads, eventReaders }: Deps,
   port: number,
   undo: Undo[],
 ): Promise<string> {
   const unwatch = watchProcess(metrics);
   undo.push(async () => unwatch());
   registerGauges(metrics, db, liveUploads);
+  registerEventGauges(metrics, db, eventReaders);
   const server = await naming('HOST and METRICS_PORT', startMetricsServer(metrics, settings.HOST, port));
   undo.push(() => server.close());
   log.info({ address: server.url }, 'serving metrics');

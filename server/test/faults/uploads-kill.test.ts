@@ -18,6 +18,7 @@ import { until } from '../support/processes.ts';
 import { diskStoreIn, keysIn, storesFor } from '../support/stores.ts';
 import { adminSession, createTenant, createUser, unique } from '../support/tenants.ts';
 import { headTus, offsetOf, tusVersion } from '../support/tus.ts';
+import { unlessGone } from '../support/unless-gone.ts';
 
 const count = Number(process.env.TEST_UPLOADS ?? 24);
 const isLarge = process.env.TEST_UPLOADS !== undefined;
@@ -102,20 +103,6 @@ function sendChunk(
     if (cutAt === 0) request.destroy();
   });
 }
-
-const unlessGone = async <Result>(work: () => Promise<Result>): Promise<Result | null> => {
-  try {
-    return await work();
-  } catch (error) {
-    // Only a broken connection may happen; an assertion may not.
-    if (
-      !(error instanceof Error) ||
-      !/ECONN|EPIPE|UND_ERR|socket|other side/i.test(`${(error as { code?: string }).code} ${error.message}`)
-    )
-      throw error;
-    return null;
-  }
-};
 
 type Ending = { readonly fileId: string } | { readonly refused: number };
 

@@ -66,6 +66,9 @@ export const listenFor = (projectId: string, seconds: number): Sql => sql`
 export const haveEnded = (xid: string): Sql => sql`
   select pg_snapshot_xmin(pg_current_snapshot()) > ${xid}::text::xid8 as ended`;
 
+export const countRecorded = sql`
+  select coalesce(sum(n_tup_ins), 0)::bigint as events from pg_stat_user_tables where relname ~ '^events_[0-9]$'`;
+
 /** How long the oldest transaction has been running that later events wait for. */
 export const findDelay = sql`
   select coalesce(max(extract(epoch from now() - xact_start)), 0)::float8 as seconds
