@@ -933,7 +933,7 @@ begin
   perform record_audit($1, $6, $7, $8, $9, $10, $5, 'file', gone.id::text, gone.user_id,
     jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
   if listens then
-    perform record_event($1, 'file.deleted', gone.user_id, gone.view || coalesce(compression, 'null') || '}');
+    perform insert_event($1, 'file.deleted', gone.user_id, gone.view || coalesce(compression, 'null') || '}');
   end if;
   return query select gone.zone;
 end $function$;
@@ -1069,6 +1069,15 @@ CREATE OR REPLACE FUNCTION public.files_allowed(max_files bigint)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$select coalesce(max_files, 10000000)$function$;
+
+CREATE OR REPLACE FUNCTION public.insert_event(project uuid, event_type text, of_user uuid, event_data text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into events (project_id, type, user_id, data) values (project, event_type, of_user, event_data);
+  perform pg_notify('pakhus_events', project::text);
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.is_over(percent integer, used bigint, storage_limit bigint)
  RETURNS boolean
@@ -1247,11 +1256,12 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION public.project_listens(project uuid)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
 AS $function$
-  select exists (select from projects p where p.id = project and p.listens_until > now())
-$function$;
+begin
+  return exists (select from projects p where p.id = project and p.listens_until > now());
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.record_audit(project_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, action text, resource_type text, resource_id text, user_id uuid, metadata jsonb)
  RETURNS boolean
@@ -1273,9 +1283,7 @@ CREATE OR REPLACE FUNCTION public.record_event(project uuid, event_type text, of
  LANGUAGE plpgsql
 AS $function$
 begin
-  if not project_listens(project) then return; end if;
-  insert into events (project_id, type, user_id, data) values (project, event_type, of_user, event_data);
-  perform pg_notify('pakhus_events', project::text);
+  if project_listens(project) then perform insert_event(project, event_type, of_user, event_data); end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.record_plan_thresholds(project uuid, of_plan uuid, limit_before bigint, limit_after bigint)
@@ -1292,6 +1300,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.record_stored(stored_ids uuid[], listening uuid[])
  RETURNS void
  LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   users_added uuid[];
@@ -1335,7 +1344,7 @@ CREATE OR REPLACE FUNCTION public.record_user_event(project uuid, event_type tex
 AS $function$
 begin
   if not project_listens(project) then return; end if;
-  perform record_event(project, event_type, of_user, view_user(project, of_user)::text);
+  perform insert_event(project, event_type, of_user, view_user(project, of_user)::text);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
@@ -1421,7 +1430,7 @@ begin
     jsonb_build_object('new', jsonb_build_object('name', file.name, 'size', file.size, 'mimeType', file.mime_type,
       'folder', file.folder, 'visibility', file.visibility, 'space_id', file.space_id)));
   if listens then
-    perform record_event(file.project_id, 'file.created', file.user_id, event_data);
+    perform insert_event(file.project_id, 'file.created', file.user_id, event_data);
     perform record_thresholds(file.project_id, file.user_id, owner.wanted - file.size, owner.storage_limit,
       owner.wanted, owner.storage_limit);
   end if;
@@ -1661,10 +1670,11 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION public.view_user(project uuid, of_user uuid)
  RETURNS json
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
 AS $function$
-  select json_build_object('id', u.id, 'external_id', u.external_id, 'active', u.active,
+begin
+  return (select json_build_object('id', u.id, 'external_id', u.external_id, 'active', u.active,
     'plan', case when p.id is not null then json_build_object('id', p.id, 'name', p.name, 'description', p.description,
       'storageLimit', p.storage_limit, 'maxFileSize', p.max_file_size, 'allowedMimes', p.allowed_mimes, 'maxFiles', p.max_files,
       'maxSpaces', p.max_spaces, 'is_default', p.is_default, 'created_at', to_iso(p.created_at), 'updated_at', to_iso(p.updated_at)) end,
@@ -1677,8 +1687,8 @@ AS $function$
     'created_at', to_iso(u.created_at), 'updated_at', to_iso(u.updated_at))
   from users u left join plans p on p.project_id = u.project_id and p.id = coalesce(u.plan_id,
     (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-  where u.project_id = project and u.id = of_user
-$function$;
+  where u.project_id = project and u.id = of_user);
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.write_file_view()
  RETURNS trigger

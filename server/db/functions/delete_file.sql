@@ -36,7 +36,7 @@ begin
   perform record_audit($1, $6, $7, $8, $9, $10, $5, 'file', gone.id::text, gone.user_id,
     jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
   if listens then
-    perform record_event($1, 'file.deleted', gone.user_id, gone.view || coalesce(compression, 'null') || '}');
+    perform insert_event($1, 'file.deleted', gone.user_id, gone.view || coalesce(compression, 'null') || '}');
   end if;
   return query select gone.zone;
 end $$;

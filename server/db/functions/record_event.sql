@@ -3,7 +3,5 @@
 create or replace function record_event(project uuid, event_type text, of_user uuid, event_data text) returns void
 language plpgsql as $$
 begin
-  if not project_listens(project) then return; end if;
-  insert into events (project_id, type, user_id, data) values (project, event_type, of_user, event_data);
-  perform pg_notify('pakhus_events', project::text);
+  if project_listens(project) then perform insert_event(project, event_type, of_user, event_data); end if;
 end $$;

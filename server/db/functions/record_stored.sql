@@ -1,6 +1,8 @@
 -- Records the events of files that store_files has just stored: those in the projects that listen, and the thresholds that their
 -- users have crossed. `offset 0` forces one index probe per file: while files are few, PostgreSQL would plan to read all of them.
-create or replace function record_stored(stored_ids uuid[], listening uuid[]) returns void language plpgsql as $$
+-- Generic plans, because it would plan anew for every length of the arrays.
+create or replace function record_stored(stored_ids uuid[], listening uuid[]) returns void language plpgsql
+set plan_cache_mode = force_generic_plan as $$
 declare
   users_added uuid[];
   bytes_added bigint[];

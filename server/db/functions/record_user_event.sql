@@ -3,5 +3,5 @@ create or replace function record_user_event(project uuid, event_type text, of_u
 language plpgsql as $$
 begin
   if not project_listens(project) then return; end if;
-  perform record_event(project, event_type, of_user, view_user(project, of_user)::text);
+  perform insert_event(project, event_type, of_user, view_user(project, of_user)::text);
 end $$;

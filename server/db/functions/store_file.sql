@@ -59,7 +59,7 @@ begin
     jsonb_build_object('new', jsonb_build_object('name', file.name, 'size', file.size, 'mimeType', file.mime_type,
       'folder', file.folder, 'visibility', file.visibility, 'space_id', file.space_id)));
   if listens then
-    perform record_event(file.project_id, 'file.created', file.user_id, event_data);
+    perform insert_event(file.project_id, 'file.created', file.user_id, event_data);
     perform record_thresholds(file.project_id, file.user_id, owner.wanted - file.size, owner.storage_limit,
       owner.wanted, owner.storage_limit);
   end if;

@@ -1,6 +1,7 @@
--- A user as the API shows it. Must match `viewUser`.
-create or replace function view_user(project uuid, of_user uuid) returns json language sql stable as $$
-  select json_build_object('id', u.id, 'external_id', u.external_id, 'active', u.active,
+-- A user as the API shows it. Must match `viewUser`. In plpgsql, which keeps the plan: an SQL function would plan at every call.
+create or replace function view_user(project uuid, of_user uuid) returns json language plpgsql stable as $$
+begin
+  return (select json_build_object('id', u.id, 'external_id', u.external_id, 'active', u.active,
     'plan', case when p.id is not null then json_build_object('id', p.id, 'name', p.name, 'description', p.description,
       'storageLimit', p.storage_limit, 'maxFileSize', p.max_file_size, 'allowedMimes', p.allowed_mimes, 'maxFiles', p.max_files,
       'maxSpaces', p.max_spaces, 'is_default', p.is_default, 'created_at', to_iso(p.created_at), 'updated_at', to_iso(p.updated_at)) end,
@@ -13,5 +14,5 @@ create or replace function view_user(project uuid, of_user uuid) returns json la
     'created_at', to_iso(u.created_at), 'updated_at', to_iso(u.updated_at))
   from users u left join plans p on p.project_id = u.project_id and p.id = coalesce(u.plan_id,
     (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-  where u.project_id = project and u.id = of_user
-$$;
+  where u.project_id = project and u.id = of_user);
+end $$;
