@@ -1,12 +1,26 @@
 // A file in parts that go straight to the object store, several at once.
-import { PakhusError } from '../error.ts';
-import { isTransient, statusOf } from '../http.ts';
+import type { PakhusError } from '../error.ts';
+import type { isTransient, statusOf } from '../http.ts';
 import type { StoredFile } from '../types.ts';
 import type { Job, Learnt } from './job.ts';
-import { sendResumable } from './resumable.ts';
+import type { sendResumable } from './resumable.ts';
 import type { Chunk } from './source.ts';
 import type { SentPart } from './store.ts';
-import { transfer } from './transfer.ts';
+import type { transfer } from './transfer.ts';
+
+/**
+ * What direct uploads share with the rest of the client. It is handed over, because an import would make bundlers cut the client in
+ * two, and the halves compress worse than the whole.
+ */
+export interface Shared {
+  readonly PakhusError: typeof PakhusError;
+  readonly isTransient: typeof isTransient;
+  readonly statusOf: typeof statusOf;
+  readonly sendResumable: typeof sendResumable;
+  readonly transfer: typeof transfer;
+}
+
+interface DirectJob extends Job, Shared {}
 
 const atOnce = 4;
 /** URLs asked for in one request. */
@@ -19,8 +33,8 @@ interface Begun {
 }
 
 /** With `learnt`, falls back to resumable chunks if the store cannot be reached from here. */
-export async function sendDirect(job: Job, learnt?: Learnt): Promise<StoredFile> {
-  const { http, user, size, memory, control } = job;
+export async function sendDirect(job: DirectJob, learnt?: Learnt): Promise<StoredFile> {
+  const { http, user, size, memory, control, PakhusError, isTransient, statusOf } = job;
   if (size === null || !job.source.isSeekable)
     throw new PakhusError('INVALID_ARGUMENT', 'A direct upload needs a seekable file of known size');
   const begun = await beginOrContinue(job, size);
@@ -48,12 +62,12 @@ export async function sendDirect(job: Job, learnt?: Learnt): Promise<StoredFile>
     }
     if (!isStuck || control.signal.aborted) throw error;
     learnt.isDirectWorthwhile = false;
-    return sendResumable(job);
+    return job.sendResumable(job);
   }
 }
 
-async function beginOrContinue(job: Job, size: number): Promise<Begun> {
-  const { http, user, name, mimeType, fields, options, memory, control } = job;
+async function beginOrContinue(job: DirectJob, size: number): Promise<Begun> {
+  const { http, user, name, mimeType, fields, options, memory, control, statusOf } = job;
   const { id, partSize, parts = [] } = await memory.get();
   const { signal } = control;
   if (id && partSize) {
@@ -75,7 +89,7 @@ async function beginOrContinue(job: Job, size: number): Promise<Begun> {
 }
 
 /** Adds to `sent`. */
-async function sendParts(job: Job, { id, partSize, sent }: Begun, learnt?: Learnt): Promise<void> {
+async function sendParts(job: DirectJob, { id, partSize, sent }: Begun, learnt?: Learnt): Promise<void> {
   const { meter, memory } = job;
   const size = job.size ?? 0;
   const sizeOfPart = (number: number) => Math.min(partSize, size - (number - 1) * partSize);
@@ -104,13 +118,13 @@ async function sendParts(job: Job, { id, partSize, sent }: Begun, learnt?: Learn
 }
 
 /** Resolves to the ETag. */
-function sendPart(job: Job, urls: Urls, number: number, body: Chunk): Promise<string> {
-  const { http, meter, control } = job;
+function sendPart(job: DirectJob, urls: Urls, number: number, body: Chunk): Promise<string> {
+  const { http, meter, control, statusOf, transfer } = job;
   return control.attempt(async (signal) => {
     const put = async (url: string) => {
       const onSent = (bytes: number) => meter.inFlight(number, bytes);
       const headers = await transfer(http, url, { method: 'PUT', headers: {}, body, signal, onSent });
-      return headers.get('etag') ?? Promise.reject(noEtag());
+      return headers.get('etag') ?? Promise.reject(noEtag(job));
     };
     try {
       return await put(await urls.get(number, signal));
@@ -125,7 +139,7 @@ function sendPart(job: Job, urls: Urls, number: number, body: Chunk): Promise<st
   });
 }
 
-const noEtag = () =>
+const noEtag = ({ PakhusError }: Shared) =>
   new PakhusError(
     'UNEXPECTED_ANSWER',
     'The store hides the ETag of a part: expose the header ETag in its CORS rules',

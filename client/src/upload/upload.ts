@@ -1,5 +1,6 @@
 // Uploads a file: as a form if it is small, in resumable chunks or directly to the store if it is large.
-import type { Http, PathPart } from '../http.ts';
+import { PakhusError } from '../error.ts';
+import { type Http, isTransient, type PathPart, statusOf } from '../http.ts';
 import type { StoredFile } from '../types.ts';
 import { sendForm } from './form.ts';
 import type { Job, Learnt, UploadOptions } from './job.ts';
@@ -8,6 +9,7 @@ import { sendResumable } from './resumable.ts';
 import { type Source, sizeOf, toSource, type UploadInput } from './source.ts';
 import { createMemory, findLocalStorage } from './store.ts';
 import { type Control, startTask, type UploadTask } from './task.ts';
+import { transfer } from './transfer.ts';
 
 const mib = 1 << 20;
 const formBytesMax = 4 * mib;
@@ -72,13 +74,16 @@ async function toJob(
   };
 }
 
-/** Loaded when it is needed: pages hardly ever do. */
-const loadDirect = () => import('./direct.ts');
+/** Its code is loaded when it is needed: pages hardly ever do. */
+async function sendDirect(job: Job, learnt?: Learnt): Promise<StoredFile> {
+  const direct = await import('./direct.ts');
+  return direct.sendDirect({ ...job, PakhusError, isTransient, statusOf, sendResumable, transfer }, learnt);
+}
 
 async function send(job: Job, learnt: Learnt): Promise<StoredFile> {
   const { mode = 'auto' } = job.options;
   if (mode === 'form') return sendForm(job);
-  if (mode === 'direct') return (await loadDirect()).sendDirect(job);
+  if (mode === 'direct') return sendDirect(job);
   if (mode === 'resumable' || job.size === null) return sendResumable(job);
   if (job.size <= formBytesMax)
     // In a form, the server takes a backslash for the end of a folder.
@@ -86,7 +91,7 @@ async function send(job: Job, learnt: Learnt): Promise<StoredFile> {
   const isForPrograms = typeof XMLHttpRequest !== 'function';
   const isDirect =
     isForPrograms && learnt.isDirectWorthwhile && job.source.isSeekable && job.size >= directBytesMin;
-  return isDirect ? (await loadDirect()).sendDirect(job, learnt) : sendResumable(job);
+  return isDirect ? sendDirect(job, learnt) : sendResumable(job);
 }
 
 /** The size of a stream that ends soon, or null. */
