@@ -3075,6 +3075,94 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/project/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what has changed */
+        get: {
+            parameters: {
+                query?: {
+                    cursor?: string;
+                    from?: "oldest";
+                    types?: string;
+                    limit?: number;
+                    wait?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            events: components["schemas"]["Event"][];
+                            /** @description Continues after this page, also after an empty one. */
+                            next_cursor: string;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow what changes */
+        get: {
+            parameters: {
+                query?: {
+                    cursor?: string;
+                    from?: "oldest";
+                    types?: string;
+                };
+                header?: {
+                    "Last-Event-ID"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/project/stats/overview": {
         parameters: {
             query?: never;
@@ -3598,7 +3686,24 @@ export type components = {
             };
         };
         /** @enum {string} */
-        ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "IDEMPOTENCY_MISMATCH" | "PRECONDITION_FAILED" | "STORAGE_LIMIT_EXCEEDED" | "FILE_TOO_LARGE" | "MIME_NOT_ALLOWED" | "OVER_QUOTA" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "STORAGE_UNAVAILABLE";
+        ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "GONE" | "IDEMPOTENCY_MISMATCH" | "PRECONDITION_FAILED" | "STORAGE_LIMIT_EXCEEDED" | "FILE_TOO_LARGE" | "MIME_NOT_ALLOWED" | "OVER_QUOTA" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "STORAGE_UNAVAILABLE";
+        Event: {
+            /** Format: uuid */
+            id: string;
+            type: components["schemas"]["EventType"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            project_id: string;
+            /** Format: uuid */
+            user_id: string | null;
+            /** @description The resource as its detail read shows it, without `url` and `url_expires_at`; its last state if it was deleted. The job of an `image.*` event. The user with `threshold`, 80 or 100, for `quota.threshold`. */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /** @enum {string} */
+        EventType: "file.created" | "file.updated" | "file.deleted" | "image.done" | "image.failed" | "upload.expired" | "user.created" | "user.updated" | "user.deleted" | "space.created" | "space.updated" | "space.deleted" | "quota.threshold";
         FileChange: {
             /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
             folder?: string | null;
@@ -3918,7 +4023,7 @@ export type components = {
             }[];
         };
         /** @enum {string} */
-        Scope: "users:read" | "users:write" | "files:read" | "files:write" | "files:delete" | "plans:read" | "plans:assign" | "stats:read" | "spaces:login";
+        Scope: "users:read" | "users:write" | "files:read" | "files:write" | "files:delete" | "plans:read" | "plans:assign" | "stats:read" | "spaces:login" | "events:read";
         Session: {
             /** @enum {string} */
             role: "project" | "admin";

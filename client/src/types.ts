@@ -6,6 +6,7 @@ type Schemas = components['schemas'];
 export type ApiKey = Schemas['ApiKey'];
 export type AuditEntry = Schemas['AuditEntry'];
 export type ErrorCode = Schemas['ErrorCode'];
+export type EventType = Schemas['EventType'];
 export type FileChange = Schemas['FileChange'];
 /** A file as its detail read shows it, with a URL for download. */
 export type StoredFile = Schemas['FileDetail'];
@@ -25,6 +26,37 @@ export type UsageDay = Schemas['UsageDay'];
 export type User = Schemas['User'];
 export type UserToken = Schemas['UserToken'];
 export type Visibility = Schemas['Visibility'];
+
+type GroupOf<Type> = Type extends `${infer Group}.${string}` ? Group : never;
+
+/** A type of events, or all of a group: `file.*`. */
+export type EventPattern = EventType | `${GroupOf<EventType>}.*` | '*';
+
+/** What an event of this type is about. */
+export type EventData<Type extends EventType> = Type extends `file.${string}`
+  ? Omit<StoredFile, 'url' | 'url_expires_at'>
+  : Type extends `image.${string}`
+    ? ImageJob
+    : Type extends `upload.${string}`
+      ? Upload
+      : Type extends `user.${string}`
+        ? User
+        : Type extends `space.${string}`
+          ? Space
+          : Type extends 'quota.threshold'
+            ? User & { threshold: 80 | 100 }
+            : Schemas['Event']['data'];
+
+/** An event. Its `type` tells what `data` is. */
+export type FeedEvent = {
+  [Type in EventType]: Omit<Schemas['Event'], 'type' | 'data'> & { type: Type; data: EventData<Type> };
+}[EventType];
+
+export interface EventsPage {
+  readonly events: FeedEvent[];
+  /** Continues after this page, also after an empty one. */
+  readonly next_cursor: string;
+}
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 

@@ -170,6 +170,25 @@ it('a project manages plans, keys and integrations, and reads its audit and stat
   expect((await project.stats.requests()).days).toEqual(expect.any(Array));
 });
 
+it('a project follows its events, page by page or as a stream', async () => {
+  const { users, user, project } = connect({ key: served.key });
+  const { next_cursor: cursor } = await project.events().page();
+  await users.create({ externalId: 'followed' });
+  for await (const { type } of project.events({ cursor })) {
+    expect(type).toBe('user.created');
+    break;
+  }
+  const reader = (await project.events({ cursor, types: ['user.*'] }).stream()).body
+    ?.pipeThrough(new TextDecoderStream())
+    .getReader();
+  let text = '';
+  while (!text.includes('"followed"'))
+    text += (await reader?.read())?.value ?? expect.fail('the stream ended');
+  expect(text).toContain('event: user.created\ndata: {');
+  await reader?.cancel();
+  await user('followed').delete();
+});
+
 it('a user has a plan, tokens, spaces and statistics', async () => {
   const client = connect({ key: served.key });
   const created = await client.users.create({ externalId: 'ben & co/√' });

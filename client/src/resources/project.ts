@@ -3,6 +3,7 @@ import { delay } from '../delay.ts';
 import type { CallOptions, CreateOptions, Http } from '../http.ts';
 import { listing } from '../listing.ts';
 import type { BodyOf, QueryOf } from '../types.ts';
+import type { EventFeed, EventOptions } from './events.ts';
 
 export function usersOf(http: Http) {
   const at = '/project/users';
@@ -26,11 +27,27 @@ export function projectOf(http: Http) {
     /** By day and user, for bills. */
     usage: (query: QueryOf<'GET /project/usage'> = {}, options?: CallOptions) =>
       listing(http, 'GET /project/usage', { query, ...options }, ({ days }) => days),
+    /** Every change in the project, as it happens. */
+    events: (options: EventOptions = {}): EventFeed => eventsOf(http, options),
     stats: {
       overview: (options?: CallOptions) => http.call('GET /project/stats/overview', options),
       files: (options?: CallOptions) => http.call('GET /project/stats/files', options),
       storage: (options?: CallOptions) => http.call('GET /project/stats/storage', options),
       requests: (options?: CallOptions) => http.call('GET /project/stats/requests', options),
+    },
+  };
+}
+
+function eventsOf(http: Http, options: EventOptions): EventFeed {
+  const load = () => import('./events.ts');
+  return {
+    pages: async function* () {
+      yield* (await load()).pages(http, options);
+    },
+    page: async () => (await load()).readPage(http, options),
+    stream: async () => (await load()).openStream(http, options),
+    async *[Symbol.asyncIterator]() {
+      yield* (await load()).events(http, options);
     },
   };
 }
