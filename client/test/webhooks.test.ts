@@ -1,7 +1,7 @@
 // Webhook signatures, against the published test vector of Standard Webhooks and against what an attacker sends.
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { verifyWebhook } from '../src/webhooks.ts';
+import { signWebhook, verifyWebhook } from '../src/webhooks.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const vector = {
@@ -33,6 +33,13 @@ describe('verifyWebhook', () => {
     expect(await verifyWebhook(body, both, [other, secret], { now })).toEqual({ test: 2432232314 });
   });
 
+  test('takes header names as any framework writes them', async () => {
+    const capital = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.replace('webhook', 'Webhook'), [value]]),
+    );
+    expect(await verifyWebhook(body, capital, secret, { now })).toEqual({ test: 2432232314 });
+  });
+
   test.each([
     ['another body', { body: '{"test": 2432232315}' }],
     ['another id', { headers: { ...headers, 'webhook-id': 'msg_other' } }],
@@ -61,5 +68,20 @@ describe('verifyWebhook', () => {
     await expect(verifyWebhook(body, headers, 'whsec_', { now })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
     });
+  });
+});
+
+describe('signWebhook', () => {
+  const { body, headers, now } = vector;
+  const id = headers['webhook-id'];
+
+  test('makes the published example', async () => {
+    expect(await signWebhook(body, secret, { id, now })).toEqual(headers);
+  });
+
+  test('signs with each secret, for receivers that know any of them', async () => {
+    const other = `whsec_${Buffer.from('another secret of the receiver').toString('base64')}`;
+    const signed = await signWebhook(body, [other, secret], { id });
+    for (const known of [other, secret]) expect(await verifyWebhook(body, signed, known)).toBeDefined();
   });
 });
