@@ -1,6 +1,7 @@
 // All commands, in the order of help.
 import { accountCommands } from './commands/account.ts';
 import { adminCommands } from './commands/admin.ts';
+import { eventCommands } from './commands/events.ts';
 import { fileCommands } from './commands/files.ts';
 import { projectCommands } from './commands/project.ts';
 import { projectsCommands } from './commands/projects.ts';
@@ -14,6 +15,7 @@ export const table: readonly Command[] = [
   ...accountCommands,
   ...fileCommands,
   ...projectCommands,
+  ...eventCommands,
   ...projectsCommands,
   ...shellCommands,
 ];

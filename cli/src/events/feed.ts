@@ -1,0 +1,71 @@
+// Reads the feed of events for commands: where to begin, and what to say at the end.
+import type { Client, EventOptions, EventPattern, EventsPage } from '@pakhus/client/node';
+import type { Context } from '../frame/command.ts';
+import { exitCodes } from '../frame/failure.ts';
+
+export interface FeedOptions {
+  readonly types: string | undefined;
+  readonly from: string | undefined;
+  readonly cursor: string | undefined;
+}
+
+/** The service knows the types, and names the wrong one. */
+export const parseTypes = (types: string | undefined): readonly EventPattern[] =>
+  (types ?? '')
+    .split(',')
+    .map((type) => type.trim())
+    .filter(Boolean) as EventPattern[];
+
+export const toEventOptions = (
+  { types, from, cursor }: FeedOptions,
+  signal: AbortSignal,
+): EventOptions & { readonly types: readonly EventPattern[] } => ({
+  types: parseTypes(types),
+  from: from === 'oldest' ? from : undefined,
+  cursor,
+  signal,
+});
+
+const pageEvents = 1000;
+
+/** What is there now. */
+export async function* readOnce(client: Client, options: EventOptions): AsyncGenerator<EventsPage> {
+  for (let { cursor } = options; ; ) {
+    const page = await client.project.events({ ...options, cursor, limit: pageEvents }).page();
+    yield page;
+    cursor = page.next_cursor;
+    if (page.events.length === 0 && (await isAtEnd(client, cursor, options.signal))) return;
+  }
+}
+
+/** A page is also empty if no event of many had one of the types. */
+async function isAtEnd(client: Client, cursor: string, signal: AbortSignal | undefined): Promise<boolean> {
+  const { events } = await client.project.events({ cursor, limit: 1, signal }).page();
+  return events.length === 0;
+}
+
+/**
+ * Gives each page to `handle`, until they end or the command is interrupted. Then prints the cursor after the last page that was handled
+ * to its end, so that `again` goes on from there.
+ */
+export async function handlePages(
+  { out, err, signal, isJson }: Context,
+  pages: AsyncIterable<EventsPage>,
+  handle: (page: EventsPage) => Promise<void>,
+  again: string,
+): Promise<number> {
+  let cursor: string | undefined;
+  try {
+    for await (const page of pages) {
+      await handle(page);
+      cursor = page.next_cursor;
+    }
+    return exitCodes.done;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return exitCodes.interrupted;
+  } finally {
+    if (cursor !== undefined && isJson) await out.print({ next_cursor: cursor }, '');
+    if (cursor !== undefined) err.say(`To go on from here: ${again} --cursor ${cursor}`);
+  }
+}
