@@ -59,15 +59,15 @@ test('events --once prints what is there, and the cursor of the next run', async
   expect(start.events).toEqual([]);
   await create('first');
   await create('second');
-  const { events, cursor } = await readOnce(`--cursor ${start.cursor}`);
+  const { events, cursor } = await readOnce(`--cursor=${start.cursor}`);
   expect(namesOf(events)).toEqual(['first', 'second']);
   await service.client.user('anna').files.upload('12345', { name: 'five.txt', folder: 'docs' });
-  expect((await readOnce(`--cursor ${cursor} --types user.*`)).events).toEqual([]);
-  const { out, err } = await service.run(`events --once --cursor ${cursor} --types file.*,image.done`);
+  expect((await readOnce(`--cursor=${cursor} --types user.*`)).events).toEqual([]);
+  const { out, err } = await service.run(`events --once --cursor=${cursor} --types file.*,image.done`);
   expect(out).toMatch(
     /^\d{4}-\d\d-\d\d \d\d:\d\d {2}file\.created {4} id:[0-9a-f-]{36}:docs\/five\.txt {2}5 B\n$/,
   );
-  expect(err).toContain('pakhus events --cursor ');
+  expect(err).toContain('pakhus events --cursor=');
   expect((await readOnce('--from oldest --types user.created')).events.length).toBeGreaterThan(1);
 });
 
@@ -81,7 +81,7 @@ test('events names a wrong type or cursor', async () => {
 
 test('events follows until it is interrupted, and then says where to go on', async () => {
   const { cursor } = await readOnce();
-  const following = follow(`events --json --cursor ${cursor}`);
+  const following = follow(`events --json --cursor=${cursor}`);
   await create('seen at once');
   await expect.poll(following.out).toContain('seen at once');
   await create('seen later');
@@ -89,7 +89,7 @@ test('events follows until it is interrupted, and then says where to go on', asy
   const { code, out } = await following.end();
   expect(code).toBe(130);
   await create('not seen');
-  const { events } = await readOnce(`--cursor ${linesOf(out).at(-1).next_cursor}`);
+  const { events } = await readOnce(`--cursor=${linesOf(out).at(-1).next_cursor}`);
   expect(namesOf(events)).toEqual(['not seen']);
 });
 
@@ -125,6 +125,11 @@ test('webhooks listen forwards events, signed, and again if they were refused', 
   await expect.poll(() => linesOf(listening.out()).length).toBe(3);
   const { code, out } = await listening.end();
   expect(code).toBe(130);
+  const once = await service.run(
+    `webhooks listen --forward ${url} --once --types user.created --from oldest`,
+  );
+  expect(once.code).toBe(0);
+  expect(once.out).toMatch(/^Forwarding .*\n(204 .* user\.created .*\n)+$/);
   const [, refused, accepted, end] = linesOf(out);
   expect(refused).toMatchObject({ response_status: 301, error: expect.any(String), next_try_ms: 1000 });
   expect(accepted).toMatchObject({ event_id: events[0]?.id, response_status: 204, error: null });

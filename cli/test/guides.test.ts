@@ -16,6 +16,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const guides = [
   ...(await readdir(join(root, 'docs', 'guides'))).map((name) => join('docs', 'guides', name)),
+  join('docs', 'events.md'),
   join('client', 'README.md'),
   'README.md',
 ];

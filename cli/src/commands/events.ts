@@ -15,6 +15,7 @@ const feed = {
     summary: 'Begin with the oldest event that is kept, instead of now',
   },
   cursor: { type: 'string', value: 'CURSOR', summary: 'Begin where an earlier run has ended' },
+  once: { type: 'boolean', summary: 'Take what is there, and end' },
 } as const;
 
 export const eventCommands = [
@@ -24,13 +25,10 @@ export const eventCommands = [
     summary: 'Print what changes in the project, as it happens',
     details: `Ctrl-C ends it. It then says how to go on from there, within 7 days. With --json, an event is a line, and the last line is
 {"next_cursor":…}.`,
-    options: {
-      ...feed,
-      once: { type: 'boolean', summary: 'Print what is there, and end' },
-    },
+    options: feed,
     examples: [
       { line: 'pakhus events --types file.created,file.deleted', summary: 'Files that come and go' },
-      { line: 'pakhus events --once --json --cursor "$CURSOR"', summary: 'From time to time, in a script' },
+      { line: 'pakhus events --once --json --cursor="$CURSOR"', summary: 'From time to time, in a script' },
     ],
     load: async () => (await import('./events.run.ts')).events,
   }),

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { EventsPage } from '@pakhus/client/node';
 import { signWebhook } from '@pakhus/client/webhooks';
 import { connect } from '../connection.ts';
-import { type FeedOptions, handlePages, toEventOptions } from '../events/feed.ts';
+import { type FeedOptions, handlePages, openPages } from '../events/feed.ts';
 import { type Attempt, forward, type Receiver } from '../events/forward.ts';
 import type { Call } from '../frame/command.ts';
 import { CommandError } from '../frame/failure.ts';
@@ -18,7 +18,7 @@ export async function listen({ options, context }: Call<ListenOptions>) {
   const url = parseReceiver(options.forward);
   const { client, target } = await connect(context);
   const receiver = { url, secret: await checkSecret(options.secret ?? deriveSecret(target.key)) };
-  const pages = client.project.events(toEventOptions(options, signal)).pages();
+  const pages = openPages(client, options, signal);
   let isFollowing = false;
   const forwardPage = async ({ events }: EventsPage) => {
     // Not before the service has answered: from then on no event is missed.
@@ -28,7 +28,7 @@ export async function listen({ options, context }: Call<ListenOptions>) {
       for await (const attempt of forward(receiver, event, signal))
         await out.print(attempt, () => describeAttempt(attempt));
   };
-  err.say('Ctrl-C ends it');
+  if (!options.once) err.say('Ctrl-C ends it');
   return handlePages(context, pages, forwardPage, `pakhus webhooks listen --forward ${url}`);
 }
 

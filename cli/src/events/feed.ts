@@ -7,6 +7,7 @@ export interface FeedOptions {
   readonly types: string | undefined;
   readonly from: string | undefined;
   readonly cursor: string | undefined;
+  readonly once: boolean;
 }
 
 /** The service knows the types, and names the wrong one. */
@@ -16,20 +17,20 @@ export const parseTypes = (types: string | undefined): readonly EventPattern[] =
     .map((type) => type.trim())
     .filter(Boolean) as EventPattern[];
 
-export const toEventOptions = (
-  { types, from, cursor }: FeedOptions,
+export function openPages(
+  client: Client,
+  { types, from, cursor, once }: FeedOptions,
   signal: AbortSignal,
-): EventOptions & { readonly types: readonly EventPattern[] } => ({
-  types: parseTypes(types),
-  from: from === 'oldest' ? from : undefined,
-  cursor,
-  signal,
-});
+): AsyncIterable<EventsPage> {
+  const place = from === 'oldest' ? ({ from, cursor } as const) : { cursor };
+  const options = { ...place, types: parseTypes(types), signal };
+  return once ? readOnce(client, options) : client.project.events(options).pages();
+}
 
 const pageEvents = 1000;
 
 /** What is there now. */
-export async function* readOnce(client: Client, options: EventOptions): AsyncGenerator<EventsPage> {
+async function* readOnce(client: Client, options: EventOptions): AsyncGenerator<EventsPage> {
   for (let { cursor } = options; ; ) {
     const page = await client.project.events({ ...options, cursor, limit: pageEvents }).page();
     yield page;
@@ -66,6 +67,7 @@ export async function handlePages(
     return exitCodes.interrupted;
   } finally {
     if (cursor !== undefined && isJson) await out.print({ next_cursor: cursor }, '');
-    if (cursor !== undefined) err.say(`To go on from here: ${again} --cursor ${cursor}`);
+    // A cursor may begin with a hyphen, which only --cursor= takes.
+    if (cursor !== undefined) err.say(`To go on from here: ${again} --cursor=${cursor}`);
   }
 }

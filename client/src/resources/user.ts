@@ -49,7 +49,7 @@ function spacesOf(http: Http, userId: PathPart) {
       (await http.call(`GET ${one}`, { params: [userId, spaceId], ...options })).space,
     update: async (spaceId: string, body: BodyOf<`PUT ${typeof one}`>, options?: CallOptions) =>
       (await http.call(`PUT ${one}`, { params: [userId, spaceId], body, ...options })).space,
-    /** Deletes the space with its files. */
+    /** Its files stay with the user. */
     delete: (spaceId: string, options?: CallOptions) =>
       http.call(`DELETE ${one}`, { params: [userId, spaceId], ...options }),
     /** Sets the password that logs into the space. */
