@@ -30,7 +30,7 @@ COPY package.json LICENSE ./
 COPY server/package.json ./server/
 COPY server/db ./server/db
 COPY docs/guides ./docs/guides
-COPY docs/browser-uploads.md ./docs/
+COPY docs/browser-uploads.md docs/events.md ./docs/
 USER node
 VOLUME /var/lib/pakhus
 EXPOSE 3000

@@ -34,7 +34,9 @@ export function serveGuides(instance: FastifyInstance): void {
 function readGuides(): readonly Guide[] {
   if (!existsSync(docs)) return [];
   const names = readdirSync(new URL('guides/', docs)).filter((name) => !order.includes(name));
-  return [...[...order, ...names].map((name) => `guides/${name}`), 'browser-uploads.md'].map(readGuide);
+  return [...[...order, ...names].map((name) => `guides/${name}`), 'events.md', 'browser-uploads.md'].map(
+    readGuide,
+  );
 }
 
 function readGuide(path: string): Guide {
@@ -46,7 +48,7 @@ function readGuide(path: string): Guide {
 const buildIndex = (guides: readonly Guide[]): string => `# Pakhus
 
 > Multi-tenant file storage by HTTP: projects with plans, end users, spaces, exact quotas, delegated tokens, resumable uploads, image
-> compression and an audit log.
+> compression, events with webhooks, and an audit log.
 
 All routes are below \`${apiPrefix}\` and take \`Authorization: Bearer\` with a key or a token. Errors are
 \`{"error": {"code", "message", "details"}}\`. Lists have \`next_cursor\`, which goes back as \`cursor\`. JavaScript programs use
