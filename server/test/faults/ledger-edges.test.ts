@@ -85,7 +85,8 @@ async function killWithStatements(url: string, victim: PakhusProcess): Promise<v
 }
 
 for (const choice of storesFor('every edge of the ledger')) {
-  describe(`on ${choice.name}`, () => {
+  // Both at once: they mostly wait.
+  describe.concurrent(`on ${choice.name}`, () => {
     test('objects: every transition that the diagram shows happens, and no other', async () => {
       const database = await freshDatabase();
       const dataDir = await mkdtemp(join(tmpdir(), 'pakhus-edges-'));
