@@ -19,7 +19,7 @@ const confined = {
   'fast-jwt': /^features\/credentials\/credentials\.tokens\.ts$/,
   fastify: /^http\//,
   pg: /^platform\/db\//,
-  undici: /^platform\/objects\//,
+  undici: /^platform\/(objects|outbound)\//,
   sharp: /^platform\/images\/image-child\.ts$/,
   ioredis: /^platform\/redis\.ts$/,
   'pg-boss': /^platform\/queue\//,

@@ -90,7 +90,8 @@ function s3Mistakes(settings: Partial<Settings>): string[] {
 
 function findWarnings(settings: Settings): string[] {
   const found: string[] = [];
-  const { JWT_SECRET, DATABASE_URL, R2_PUBLIC_URL, S3_BUCKET, S3_PUBLIC_BUCKET } = settings;
+  const { JWT_SECRET, DATABASE_URL, R2_PUBLIC_URL, S3_BUCKET, S3_PUBLIC_BUCKET, WEBHOOK_ALLOW_PRIVATE } =
+    settings;
   if (JWT_SECRET !== null && JWT_SECRET.length < jwtSecretAdvised)
     found.push(`JWT_SECRET is shorter than ${jwtSecretAdvised} characters: choose a longer one`);
   if (JWT_SECRET === null && DATABASE_URL !== null)
@@ -100,11 +101,13 @@ function findWarnings(settings: Settings): string[] {
       'R2_PUBLIC_URL exposes private files: there is only one bucket, so anyone who knows a storageKey can read it there; set S3_PUBLIC_BUCKET',
     );
   }
+  if (WEBHOOK_ALLOW_PRIVATE)
+    found.push('WEBHOOK_ALLOW_PRIVATE lets every tenant send requests into the network of this machine');
   return found;
 }
 
 /** Prefixes that hardly any other program uses. */
-const ownPrefixes = ['PAKHUS_', 'S3_', 'R2_', 'SMTP_', 'IMAGE_', 'REAPER_', 'JWT_'];
+const ownPrefixes = ['PAKHUS_', 'S3_', 'R2_', 'SMTP_', 'IMAGE_', 'REAPER_', 'JWT_', 'WEBHOOK_'];
 /** Variables of the command `pakhus`. */
 const ofTheCommand = new Set(['PAKHUS_URL', 'PAKHUS_KEY', 'PAKHUS_PROFILE']);
 /** Kubernetes sets these for a service named pakhus: PAKHUS_SERVICE_HOST and others. */

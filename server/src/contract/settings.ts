@@ -253,7 +253,7 @@ export const variables = {
   ),
   JWT_SECRET_PREVIOUS: optional('The previous JWT_SECRET: what it signed stays valid', checkSecret),
   ENCRYPTION_KEY: optional(
-    '32 bytes in hex or base64 that encrypt two-factor secrets; derived from JWT_SECRET when unset',
+    '32 bytes in hex or base64 that encrypt secrets of second factors and webhooks; derived from JWT_SECRET when unset',
     checkEncryptionKey,
   ),
   ENCRYPTION_KEY_PREVIOUS: optional(
@@ -309,6 +309,9 @@ export const variables = {
   ),
   UPLOAD_104: flag(
     'Announce the URL of an upload by the IETF draft in a 104 response while its body arrives',
+  ),
+  WEBHOOK_ALLOW_PRIVATE: flag(
+    'Let webhooks reach local and private addresses: for development, never where tenants are strangers',
   ),
   DISK_FREE_BYTES_MIN: optionalInteger(
     0,
