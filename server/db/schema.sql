@@ -537,6 +537,66 @@ CREATE TRIGGER users_gone AFTER DELETE ON public.users REFERENCING OLD TABLE AS 
 CREATE TRIGGER users_last_usage BEFORE DELETE ON public.users FOR EACH ROW WHEN (((old.day_base_files IS NOT NULL) OR (old.file_count > 0))) EXECUTE FUNCTION keep_usage();
 CREATE TRIGGER users_usage BEFORE UPDATE OF used_bytes, file_count ON public.users FOR EACH ROW WHEN (((new.file_count < old.file_count) OR (new.used_bytes < old.used_bytes) OR (old.day_base_files IS NULL) OR (old.usage_day < ((clock_timestamp() AT TIME ZONE 'UTC'::text))::date))) EXECUTE FUNCTION keep_usage();
 
+create table webhook_deliveries (
+  slot smallint not null,
+  project_id uuid not null,
+  webhook_id uuid not null,
+  id uuid not null,
+  event_id uuid not null,
+  event_xid xid8,
+  event_number bigint,
+  type text not null,
+  status delivery_status not null,
+  attempts integer not null,
+  response_status integer,
+  response_body text,
+  duration_ms integer,
+  error text,
+  created_at timestamp(3) with time zone not null,
+  next_try_at timestamp(3) with time zone
+) partition by LIST (slot);
+CREATE INDEX webhook_deliveries_due ON ONLY public.webhook_deliveries USING btree (project_id, webhook_id, next_try_at) WHERE (next_try_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_newest ON ONLY public.webhook_deliveries USING btree (project_id, webhook_id, id);
+CREATE INDEX webhook_deliveries_troubled ON ONLY public.webhook_deliveries USING btree (project_id, webhook_id, id) WHERE ((status)::text <> 'succeeded'::text);
+
+create table webhook_secrets (
+  project_id uuid not null,
+  webhook_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  key_id text not null,
+  sealed_secret bytea not null,
+  created_at timestamp(3) with time zone not null default clock_timestamp(),
+  expires_at timestamp(3) with time zone
+);
+alter table webhook_secrets add constraint webhook_secrets_pkey PRIMARY KEY (project_id, webhook_id, id);
+alter table webhook_secrets add constraint webhook_secrets_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES webhooks(project_id, id) ON DELETE CASCADE;
+CREATE UNIQUE INDEX webhook_secrets_current ON public.webhook_secrets USING btree (project_id, webhook_id) WHERE (expires_at IS NULL);
+
+create table webhooks (
+  project_id uuid not null,
+  id uuid not null,
+  url text not null,
+  types text[],
+  active boolean not null default true,
+  disabled_reason text,
+  failing_since timestamp(3) with time zone,
+  failures integer not null default 0,
+  rest_until timestamp(3) with time zone,
+  feed_id uuid not null,
+  position_xid xid8 not null,
+  position_number bigint not null,
+  position_since text,
+  lease_token uuid,
+  lease_until timestamp with time zone,
+  due_at timestamp with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table webhooks add constraint webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['gone'::text, 'failing'::text])));
+alter table webhooks add constraint webhooks_pkey PRIMARY KEY (project_id, id);
+alter table webhooks add constraint webhooks_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+CREATE INDEX webhooks_due ON public.webhooks USING btree (due_at) WHERE (due_at IS NOT NULL);
+
 create type new_file as (
   id uuid,
   project_id uuid,
@@ -560,6 +620,8 @@ create type new_file as (
 create domain audit_actor as text CHECK ((VALUE = ANY (ARRAY['admin'::text, 'project'::text, 'integration'::text]))) NOT VALID;
 
 create domain byte_count as bigint CHECK ((VALUE >= 0)) NOT VALID;
+
+create domain delivery_status as text CHECK ((VALUE = ANY (ARRAY['pending'::text, 'succeeded'::text, 'retrying'::text, 'failed'::text])));
 
 create domain object_state as text CHECK ((VALUE = ANY (ARRAY['reserved'::text, 'writing'::text, 'stored'::text, 'moving'::text, 'rewriting'::text, 'deleting'::text]))) NOT VALID;
 

@@ -13,8 +13,10 @@ import { createCounters, createLimiter, openRedisClient, shareRedis } from './ap
 import { deriveKeys, openSealer, readJwtSecret } from './app.secrets.ts';
 import { naming, type Undo } from './app.undo.ts';
 import { defaultUploadBounds, shareUploads, type UploadBounds } from './app.uploads.ts';
+import { defaultWebhookBounds } from './app.webhooks.ts';
 import type { Deps } from './contract/deps.ts';
 import type { Settings } from './contract/settings.ts';
+import type { WebhookBounds } from './contract/webhook.ts';
 import { ensureAdmin } from './features/accounts/accounts.service.ts';
 import { createAuditQueue } from './features/audit/audit.service.ts';
 import { createKeyUses } from './features/credentials/credentials.key-uses.ts';
@@ -47,6 +49,7 @@ import type { Mailer } from './platform/mail/mailer.ts';
 import { createOutbox } from './platform/mail/outbox.ts';
 import { createMetrics } from './platform/metrics.ts';
 import { measuredStore } from './platform/objects/measured.ts';
+import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/outbound.ts';
 import { createPasswords, type Passwords } from './platform/passwords.ts';
 import { openQueue } from './platform/queue/queue.ts';
 import { readVersion } from './version.ts';
@@ -66,6 +69,8 @@ export interface DepsOptions {
   /** Overrides of the defaults, for tests. */
   readonly databaseTiming?: Partial<DatabaseTiming> | undefined;
   readonly uploadBounds?: Partial<UploadBounds>;
+  readonly outbound?: Omit<OutboundOptions, 'allowPrivate'>;
+  readonly webhookBounds?: Partial<WebhookBounds>;
 }
 
 /** About half a core of the database, for all deletions of this process. */
@@ -134,6 +139,8 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     liveUploads,
     eventHub,
     eventReaders: new Readers(),
+    outbound: openOutbound(options, undo),
+    webhookBounds: { ...defaultWebhookBounds, ...options.webhookBounds },
     version: await readVersion(),
     health: createHealthChecks({ db, objects, redisTakesWrites: shared && (() => shared.takesWrites()) }),
   };
@@ -194,6 +201,12 @@ function openImages({ settings, log, builtFolder }: DepsOptions, undo: Undo[]): 
   });
   undo.push(() => images.close());
   return images;
+}
+
+function openOutbound({ settings, outbound: options }: DepsOptions, undo: Undo[]): Outbound {
+  const outbound = createOutbound({ ...options, allowPrivate: settings.WEBHOOK_ALLOW_PRIVATE });
+  undo.push(() => outbound.close());
+  return outbound;
 }
 
 /** Loads the SMTP client only if one is configured: the service starts faster without it. */

@@ -3,6 +3,7 @@ import { retryingOutages } from './app.database.ts';
 import { buildDeps, type DepsOptions, runsJobs, toBackground } from './app.deps.ts';
 import { naming, type Undo, undoAll } from './app.undo.ts';
 import type { Deps } from './contract/deps.ts';
+import type { Running } from './contract/job.ts';
 import { registerEventGauges } from './features/events/events.metrics.ts';
 import { registerGauges } from './features/stats/stats.metrics.ts';
 import { consolePath, readConsole } from './http/console.ts';
@@ -10,9 +11,9 @@ import { startMetricsServer } from './http/metrics-server.ts';
 import { referencePath } from './http/pages.ts';
 import { apiPrefix } from './http/route-table.ts';
 import { createHttpServer } from './http/server.ts';
-import { periodicTasks, queuedJobs } from './jobs/job-table.ts';
-import { type Schedule, startSchedule } from './jobs/schedule.ts';
-import { startWorkers } from './jobs/worker.ts';
+import { continuousWork, periodicTasks, queuedJobs } from './jobs/job-table.ts';
+import { startSchedule } from './jobs/schedule.ts';
+import { startContinuous, startWorkers } from './jobs/worker.ts';
 import { watchProcess } from './platform/process-metrics.ts';
 
 export interface Pakhus {
@@ -60,14 +61,14 @@ async function startOnce(options: StartOptions): Promise<Pakhus> {
 async function startAll(options: StartOptions, undo: Undo[]): Promise<Omit<Pakhus, 'stop'>> {
   const { settings } = options;
   const deps = await buildDeps(options, undo);
-  const schedule = runsJobs(settings) ? await startJobs(toBackground(deps)) : null;
+  const jobs = runsJobs(settings) ? await startJobs(toBackground(deps)) : null;
   const isWorker = settings.ROLE === 'worker';
   const pages = isWorker ? null : readConsole(options.log, options.consoleFolder);
   const server = isWorker ? null : createHttpServer(deps, pages);
   // Both at once: either may wait for a silent client or task, and the steps after them need time as well.
   undo.push(async () => {
     // Requests that wait for events would keep the server from closing.
-    await Promise.all([deps.eventHub.close(), server?.close(), schedule?.stop()]);
+    await Promise.all([deps.eventHub.close(), server?.close(), jobs?.stop()]);
   });
   const address = server && (await naming('HOST and PORT', server.listen(settings.HOST, settings.PORT)));
   const metricsUrl =
@@ -79,9 +80,10 @@ async function startAll(options: StartOptions, undo: Undo[]): Promise<Omit<Pakhu
   return { deps, address, baseUrl, consoleUrl, referenceUrl, metricsUrl };
 }
 
-async function startJobs(deps: Deps): Promise<Schedule> {
+async function startJobs(deps: Deps): Promise<Running> {
   await startWorkers(deps, queuedJobs);
-  return startSchedule(deps, periodicTasks);
+  const running = [startSchedule(deps, periodicTasks), startContinuous(deps, continuousWork)];
+  return { stop: async () => void (await Promise.all(running.map((one) => one.stop()))) };
 }
 
 async function exposeMetrics(

@@ -17,6 +17,7 @@ import type { Mailer } from '../platform/mail/mailer.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { DownloadClaims } from '../platform/objects/disk/disk-url.ts';
 import type { ObjectStore } from '../platform/objects/object-store.ts';
+import type { Outbound } from '../platform/outbound/outbound.ts';
 import type { Passwords } from '../platform/passwords.ts';
 import type { Queue } from '../platform/queue/queue.ts';
 import type { AuditQueue } from './audit.ts';
@@ -26,6 +27,7 @@ import type { Reservations } from './object-ref.ts';
 import type { Settings } from './settings.ts';
 import type { TokenSigner } from './token.ts';
 import type { LiveUploads, UploadCompleter } from './upload.ts';
+import type { WebhookBounds } from './webhook.ts';
 
 export interface Deps {
   readonly settings: Settings;
@@ -71,6 +73,9 @@ export interface Deps {
   readonly eventHub: EventHub;
   /** Bounds how many requests wait for events here. */
   readonly eventReaders: EventReaders;
+  /** Requests to addresses that tenants name. */
+  readonly outbound: Outbound;
+  readonly webhookBounds: WebhookBounds;
   readonly version: string;
   readonly health: HealthChecks;
 }

@@ -1,4 +1,4 @@
-// Background work: periodic tasks and queued jobs. All instances share both.
+// Background work: periodic tasks, queued jobs and work that goes on all the time. All instances share it.
 import type { QueueOptions } from '../platform/queue/queue.ts';
 import type { Deps } from './deps.ts';
 import type { Settings } from './settings.ts';
@@ -21,3 +21,16 @@ export interface QueuedJob<Data = never> {
 }
 
 export const queued = <Data>(job: QueuedJob<Data>): QueuedJob<Data> => job;
+
+/** Runs on every instance that runs jobs, from its start to its stop. */
+export interface ContinuousWork {
+  readonly name: string;
+  start(deps: Deps): Running;
+}
+
+export interface Running {
+  /** Ends within seconds. */
+  stop(): Promise<void>;
+}
+
+export const continuous = (work: ContinuousWork): ContinuousWork => work;

@@ -21,6 +21,7 @@ import { uploadRoutes } from '../features/uploads/uploads.routes.ts';
 import { uploadUrlRoutes } from '../features/uploads/uploads.url.routes.ts';
 import { usageRoutes } from '../features/usage/usage.routes.ts';
 import { userRoutes } from '../features/users/users.routes.ts';
+import { webhookRoutes } from '../features/webhooks/webhooks.routes.ts';
 
 export const apiPrefix = '/api/v1';
 
@@ -45,6 +46,7 @@ export const routes: readonly Route[] = [
   ...eventRoutes,
   ...statsRoutes,
   ...usageRoutes,
+  ...webhookRoutes,
 ];
 
 export type SubjectBy = 'userId' | 'externalId' | null;

@@ -1,5 +1,5 @@
-// All periodic tasks and all queued jobs.
-import type { PeriodicTask, QueuedJob } from '../contract/job.ts';
+// All periodic tasks, all queued jobs, and what goes on all the time.
+import type { ContinuousWork, PeriodicTask, QueuedJob } from '../contract/job.ts';
 import { accountPurge, accountReseal, resetRequests } from '../features/accounts/accounts.jobs.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';
 import { eventPurge } from '../features/events/events.jobs.ts';
@@ -12,6 +12,7 @@ import { statsPurge } from '../features/stats/stats.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 import { uploadUpkeep } from '../features/uploads/uploads.jobs.ts';
 import { usagePurge } from '../features/usage/usage.jobs.ts';
+import { deliveryPurge, webhookDelivery, webhookReseal } from '../features/webhooks/webhooks.jobs.ts';
 
 export const periodicTasks: readonly PeriodicTask[] = [
   accountPurge,
@@ -26,6 +27,10 @@ export const periodicTasks: readonly PeriodicTask[] = [
   statsPurge,
   uploadUpkeep,
   usagePurge,
+  deliveryPurge,
+  webhookReseal,
 ];
 
 export const queuedJobs: readonly QueuedJob[] = [compression, resetRequests, mailSending];
+
+export const continuousWork: readonly ContinuousWork[] = [webhookDelivery];

@@ -1,6 +1,6 @@
-// Starts the workers of all queues.
+// Starts the workers of all queues, and the work that goes on all the time.
 import type { Deps } from '../contract/deps.ts';
-import type { QueuedJob } from '../contract/job.ts';
+import type { ContinuousWork, QueuedJob, Running } from '../contract/job.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { QueueOptions } from '../platform/queue/queue.ts';
 
@@ -13,4 +13,9 @@ export async function startWorkers(deps: Deps, jobs: readonly QueuedJob[]): Prom
       job.run(deps, data, signal),
     );
   }
+}
+
+export function startContinuous(deps: Deps, works: readonly ContinuousWork[]): Running {
+  const running = works.map((work) => work.start(deps));
+  return { stop: async () => void (await Promise.all(running.map((one) => one.stop()))) };
 }

@@ -1,4 +1,5 @@
 // The mails to owners of accounts.
+import { escapeHtml } from '../../kernel/text/html.ts';
 import type { Mail } from '../../platform/mail/mailer.ts';
 
 export function resetMail(to: string, link: string, minutes: number): Omit<Mail, 'id' | 'writtenAt'> {
@@ -11,20 +12,11 @@ export function resetMail(to: string, link: string, minutes: number): Omit<Mail,
     text: `${[asked, `${open}\n${link}`, ignore].join('\n\n')}\n`,
     html: [
       '<!doctype html><html lang="en"><body>',
-      `<p>${escaped(asked)}</p>`,
-      `<p>${escaped(open)}</p>`,
-      `<p><a href="${escaped(link)}">Choose a new password</a></p>`,
-      `<p>${escaped(ignore)}</p>`,
+      `<p>${escapeHtml(asked)}</p>`,
+      `<p>${escapeHtml(open)}</p>`,
+      `<p><a href="${escapeHtml(link)}">Choose a new password</a></p>`,
+      `<p>${escapeHtml(ignore)}</p>`,
       '</body></html>',
     ].join('\n'),
   };
 }
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
-
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (letter) => entities[letter] ?? letter);

@@ -13,6 +13,7 @@ import { forgetAnswers } from '../idempotency/idempotency.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
 import { lockProject, lockProjectWhole } from '../locks/locks.project.ts';
 import { dropUploadsOfProject } from '../uploads/uploads.service.ts';
+import { dropWebhooks } from '../webhooks/webhooks.service.ts';
 import {
   deleteProject,
   findProject,
@@ -135,6 +136,7 @@ export async function removeProject(deps: Deps, projectId: string, audit: AuditS
     await dropFilesOfProject(deps, tx, projectId);
     await dropEvents(tx, projectId);
     await forgetAnswers(tx, projectId);
+    await dropWebhooks(tx, projectId);
     await tx.query(deleteProject(projectId));
     await recordAudit(
       tx,

@@ -1,0 +1,11 @@
+// Text inside HTML.
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"]/g, (letter) => entities[letter] ?? letter);
