@@ -32,7 +32,10 @@ export interface TestPakhus {
   stop(): Promise<void>;
 }
 
-export type TestOptions = Pick<StartOptions, 'uploadBounds' | 'databaseTiming' | 'consoleFolder'>;
+export type TestOptions = Pick<
+  StartOptions,
+  'uploadBounds' | 'databaseTiming' | 'consoleFolder' | 'outbound' | 'webhookBounds'
+>;
 
 /** `hear` receives the log lines, which otherwise go to stdout. */
 export async function startTestPakhus(

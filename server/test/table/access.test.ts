@@ -18,6 +18,7 @@ import {
   sessionOf,
   type Tenant,
 } from '../support/tenants.ts';
+import { createWebhook } from '../support/webhooks.ts';
 
 interface World {
   readonly tenant: Tenant;
@@ -33,7 +34,7 @@ let ours: World;
 let theirs: World;
 
 beforeAll(async () => {
-  service = await startTestPakhus({ JWT_EXPIRES_IN: '1h' });
+  service = await startTestPakhus({ JWT_EXPIRES_IN: '1h', WEBHOOK_ALLOW_PRIVATE: 'true' });
   admin = await adminSession(service.api);
   [ours, theirs] = await Promise.all([buildWorld(), buildWorld()]);
 });
@@ -50,6 +51,7 @@ async function buildWorld(): Promise<World> {
     api.post('/project/keys', tenant.key, {}),
   ]);
   const space = await createLiveSpace(service, tenant.id, user.id, scopes);
+  const webhook = await createWebhook(api, tenant.key, 'https://hooks.example.com/in', { active: false });
   const ids = {
     projectId: tenant.id,
     planId: plan.id,
@@ -58,6 +60,7 @@ async function buildWorld(): Promise<World> {
     id: integration.id,
     keyId: key.body.key.id,
     spaceId: space.id,
+    webhookId: webhook.id,
   };
   return { tenant, ids, stranger, credentials: new Map() };
 }

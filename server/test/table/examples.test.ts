@@ -21,13 +21,15 @@ import {
   unique,
 } from '../support/tenants.ts';
 import { contentTypeOf, formOf, upload } from '../support/uploads.ts';
+import { createWebhook } from '../support/webhooks.ts';
 
 type Json = Record<string, unknown>;
 
 let service: TestPakhus;
 let admin: string;
 beforeAll(async () => {
-  service = await startTestPakhus();
+  // The host of the example does not exist.
+  service = await startTestPakhus({ WEBHOOK_ALLOW_PRIVATE: 'true' });
   admin = await adminSession(service.api);
 });
 afterAll(() => service.stop());
@@ -64,6 +66,9 @@ async function createWorld(): Promise<World> {
   const { body } = await upload(service.api, tenant.key, path, 'a file');
   const direct = { name: 'a', mimeType: 'text/plain', size: 5, mode: 'direct' };
   const begun = await service.api.post(`${path}/uploads`, tenant.key, direct);
+  const webhook = await createWebhook(service.api, tenant.key, 'https://hooks.example.com/in', {
+    active: false,
+  });
   return {
     tenant,
     user,
@@ -77,6 +82,7 @@ async function createWorld(): Promise<World> {
       spaceId: space.body.space.id,
       fileId: body.file.id,
       uploadId: begun.body.upload.id,
+      webhookId: webhook.id,
     },
   };
 }

@@ -44,6 +44,12 @@ const exceptions: Readonly<Record<string, string>> = {
   'uploads.sql.ts forgetEnded: uploads, uploads': 'ended uploads of every project go',
   'uploads.sql.ts listExpired: uploads': 'uploads of every project expire',
   'uploads.sql.ts listUnfinished: uploads': 'uploads of every project are completed',
+  'webhooks.sql.ts deleteExpiredSecrets: webhook_secrets': 'secrets of every project expire',
+  'webhooks.sql.ts listSealedOtherwise: webhook_secrets': 'secrets of every project are resealed',
+  'webhooks.work.sql.ts claimBehind: webhooks': 'a worker serves every project',
+  'webhooks.work.sql.ts claimDue: webhooks': 'a worker serves every project',
+  'webhooks.work.sql.ts countWaiting: webhook_deliveries': 'the state of the whole service, for its operator',
+  'webhooks.work.sql.ts listOldSlots: webhook_deliveries': 'deliveries of every project expire',
 };
 
 /** The tables whose every row belongs to a project. */
