@@ -8,7 +8,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type Outcome, outcomeOf, startCommand } from './support/command.ts';
 import { useService } from './support/service.ts';
 
-const service = useService();
+const service = useService({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 
 interface Following {
   readonly child: ChildProcess;
@@ -151,4 +151,39 @@ test('webhooks listen takes a secret, keeps its own for a key, and says what is 
   expect(await secretOf('')).toBe(own);
   for (const wrong of ['', '--forward localhost:3001', '--forward http://127.0.0.1:9 --secret no!'])
     expect((await service.run(`webhooks listen ${wrong}`)).code).toBe(2);
+});
+
+test('webhooks are created, tested, looked at, replayed, changed and deleted', async () => {
+  const { url, got } = await receive(0, 500);
+  const json = async (words: string) => {
+    const { code, out, err } = await service.run(`webhooks ${words} --json`);
+    expect([code, err]).toEqual([0, '']);
+    return linesOf(out);
+  };
+  const { out: secret, err } = await service.run(`webhooks create ${url} --types user.created,file.*`);
+  expect(secret).toMatch(/^whsec_\S+\n$/);
+  expect(err).toContain('only this once');
+  const [{ id, types }] = await json('list');
+  expect(types).toEqual(['user.created', 'file.*']);
+  await create('hooked');
+  await expect.poll(() => json(`deliveries ${id} --status succeeded`)).toHaveLength(1);
+  const [delivery] = await json(`deliveries ${id}`);
+  expect((await service.run(`webhooks deliveries ${id}`)).out).toMatch(
+    / succeeded {2}204 .* user\.created\n$/,
+  );
+  await json(`replay ${id} ${delivery.id}`);
+  expect((await json(`test ${id}`))[0].type).toBe('test');
+  await expect.poll(() => got.length).toBeGreaterThanOrEqual(3);
+  const first = await verifyWebhook(got[0]?.body ?? '', got[0]?.headers ?? {}, secret.trim());
+  expect(namesOf([first])).toEqual(['hooked']);
+  const { out: rotated } = await service.run(`webhooks rotate-secret ${id} -q`);
+  expect(rotated).not.toBe(secret);
+  expect((await json(`update ${id} --types * --active off`))[0]).toMatchObject({
+    types: null,
+    active: false,
+  });
+  expect((await service.run('webhooks list')).out).toBe(`${id}  ${url}  all events  inactive\n`);
+  await json(`delete ${id}`);
+  expect((await service.run(`webhooks delete ${id}`)).code).toBe(3);
+  expect((await service.run(`webhooks create ${url} --types nonsense`)).code).toBe(1);
 });

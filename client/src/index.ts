@@ -7,6 +7,7 @@ export type { EventFeed, EventOptions } from './resources/events.ts';
 export type { ChangeOptions, DownloadOptions, FolderEntry, ImageOptions } from './resources/files.ts';
 export type { WaitOptions } from './resources/project.ts';
 export type { UserResource } from './resources/user.ts';
+export type { Webhooks } from './resources/webhooks.ts';
 export type * from './types.ts';
 export type { UploadOptions } from './upload/job.ts';
 export type { Progress } from './upload/progress.ts';

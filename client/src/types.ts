@@ -26,6 +26,8 @@ export type UsageDay = Schemas['UsageDay'];
 export type User = Schemas['User'];
 export type UserToken = Schemas['UserToken'];
 export type Visibility = Schemas['Visibility'];
+export type Webhook = Schemas['Webhook'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
 
 type GroupOf<Type> = Type extends `${infer Group}.${string}` ? Group : never;
 

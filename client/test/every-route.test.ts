@@ -1,14 +1,18 @@
 // Every route of the server has a method in the client, and each of them works against the real service.
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TOTP } from 'otpauth';
 import { expect, it } from 'vitest';
 import { openApiDocument } from '../../server/src/http/openapi.ts';
 import { blankPng } from '../../server/test/support/image-files.ts';
-import { adminEmail, adminPassword } from '../../server/test/support/pakhus.ts';
+import { adminEmail, adminPassword, startTestPakhus } from '../../server/test/support/pakhus.ts';
 import { createClient, PakhusError, type ResumeStore } from '../src/index.ts';
+import { verifyWebhook } from '../src/webhooks.ts';
 import { serve } from './support/served.ts';
 
-const served = serve();
+const served = serve(() => startTestPakhus({ WEBHOOK_ALLOW_PRIVATE: 'true' }));
 const called = new Set<string>();
 const mib = 1 << 20;
 
@@ -187,6 +191,37 @@ it('a project follows its events, page by page or as a stream', async () => {
   expect(text).toContain('event: user.created\ndata: {');
   await reader?.cancel();
   await user('followed').delete();
+});
+
+it('a project manages webhooks, and sees what became of their events', async () => {
+  const got: { body: string; headers: IncomingHttpHeaders }[] = [];
+  const receiver = createServer(async (request, response) => {
+    got.push({ body: await text(request), headers: request.headers });
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  const { users, user, project } = connect({ key: served.key });
+  const webhooks = await project.webhooks();
+  const { webhook, secret } = await webhooks.create({ url, types: ['space.*'] });
+  expect((await webhooks.update(webhook.id, { types: ['user.created'] })).types).toEqual(['user.created']);
+  expect(await webhooks.get(webhook.id)).toMatchObject({ url, active: true });
+  expect((await all(webhooks.list())).map(({ id }) => id)).toEqual([webhook.id]);
+  const { secret: next } = await webhooks.rotateSecret(webhook.id);
+  await users.create({ externalId: 'hooked' });
+  const [delivery] = await expect
+    .poll(() => all(webhooks.deliveries(webhook.id, { status: 'succeeded' })))
+    .toHaveLength(1)
+    .then(() => all(webhooks.deliveries(webhook.id)));
+  expect((await webhooks.replay(webhook.id, delivery?.id ?? '')).event_id).toBe(delivery?.event_id);
+  expect((await webhooks.test(webhook.id)).type).toBe('test');
+  // A worker that was sending while something changed sends again.
+  await expect.poll(() => got.map(({ body }) => JSON.parse(body).type)).toContain('test');
+  for (const { body, headers } of got)
+    expect((await verifyWebhook(body, headers, [secret, next])).id).toBe(headers['webhook-id']);
+  await webhooks.delete(webhook.id);
+  await user('hooked').delete();
+  receiver.close();
 });
 
 it('a user has a plan, tokens, spaces and statistics', async () => {

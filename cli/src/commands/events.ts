@@ -18,6 +18,16 @@ const feed = {
   once: { type: 'boolean', summary: 'Take what is there, and end' },
 } as const;
 
+const loadWebhooks = () => import('./webhooks.run.ts');
+const webhook = { name: 'id', summary: 'Id of the webhook' } as const;
+const active = {
+  type: 'string',
+  value: 'ON',
+  choices: ['on', 'off'],
+  summary: 'Whether events are delivered',
+} as const;
+const secret = 'The secret is printed this once, with --quiet alone.';
+
 export const eventCommands = [
   command({
     words: ['events'],
@@ -31,6 +41,85 @@ export const eventCommands = [
       { line: 'pakhus events --once --json --cursor="$CURSOR"', summary: 'From time to time, in a script' },
     ],
     load: async () => (await import('./events.run.ts')).events,
+  }),
+  command({
+    words: ['webhooks', 'list'],
+    group: 'project',
+    summary: 'List webhooks',
+    load: async () => (await loadWebhooks()).listWebhooks,
+  }),
+  command({
+    words: ['webhooks', 'create'],
+    group: 'project',
+    summary: 'Have events posted to a URL',
+    details: secret,
+    arguments: [{ name: 'url', summary: 'http or https, at a public address' }],
+    options: { types, active },
+    examples: [
+      {
+        line: "pakhus webhooks create https://app.example.com/pakhus --types 'file.*,quota.threshold'",
+        summary: 'For files and quotas',
+      },
+    ],
+    load: async () => (await loadWebhooks()).createWebhook,
+  }),
+  command({
+    words: ['webhooks', 'update'],
+    group: 'project',
+    summary: 'Change the given fields of a webhook',
+    details: 'Switched on again, a webhook continues with the event at which it stopped, within 7 days.',
+    arguments: [webhook],
+    options: {
+      url: { type: 'string', value: 'URL', summary: 'Where events are posted to' },
+      types: { ...types, summary: 'Only these, separated by commas; * for all' },
+      active,
+    },
+    load: async () => (await loadWebhooks()).updateWebhook,
+  }),
+  command({
+    words: ['webhooks', 'delete'],
+    group: 'project',
+    summary: 'Delete a webhook',
+    arguments: [webhook],
+    load: async () => (await loadWebhooks()).deleteWebhook,
+  }),
+  command({
+    words: ['webhooks', 'rotate-secret'],
+    group: 'project',
+    summary: 'Replace the secret of a webhook',
+    details: `For 24 hours the old one signs as well. ${secret}`,
+    arguments: [webhook],
+    load: async () => (await loadWebhooks()).rotateSecret,
+  }),
+  command({
+    words: ['webhooks', 'test'],
+    group: 'project',
+    summary: 'Send a signed test message to a webhook',
+    details: 'What became of it: pakhus webhooks deliveries ID.',
+    arguments: [webhook],
+    load: async () => (await loadWebhooks()).testWebhook,
+  }),
+  command({
+    words: ['webhooks', 'deliveries'],
+    group: 'project',
+    summary: 'List what became of the events for a webhook, newest first',
+    arguments: [webhook],
+    options: {
+      status: {
+        type: 'string',
+        value: 'STATUS',
+        choices: ['pending', 'succeeded', 'retrying', 'failed'],
+        summary: 'Only those',
+      },
+    },
+    load: async () => (await loadWebhooks()).listDeliveries,
+  }),
+  command({
+    words: ['webhooks', 'replay'],
+    group: 'project',
+    summary: 'Send an event to a webhook again',
+    arguments: [webhook, { name: 'delivery', summary: 'Id of the delivery' }],
+    load: async () => (await loadWebhooks()).replayDelivery,
   }),
   command({
     words: ['webhooks', 'listen'],

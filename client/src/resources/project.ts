@@ -29,6 +29,8 @@ export function projectOf(http: Http) {
       listing(http, 'GET /project/usage', { query, ...options }, ({ days }) => days),
     /** Every change in the project, as it happens. */
     events: (options: EventOptions = {}): EventFeed => eventsOf(http, options),
+    /** Loads what manages webhooks: `const webhooks = await client.project.webhooks()`. */
+    webhooks: async () => (await import('./webhooks.ts')).webhooksOf(http, listing),
     stats: {
       overview: (options?: CallOptions) => http.call('GET /project/stats/overview', options),
       files: (options?: CallOptions) => http.call('GET /project/stats/files', options),
