@@ -1,6 +1,6 @@
-// Random changes on two processes that are killed again and again, as are their database connections. Afterwards the feed has what
-// the audit log has: nothing is missing, nothing is told twice, and every reader sees the same order. EVENT_KILLS sets how many
-// kills there are.
+// Random changes on two processes that are killed again and again, as are their database connections. Afterwards the feed has
+// what the audit log has: nothing is missing, nothing is told twice, every reader sees the same order, and a webhook got each of
+// them. EVENT_KILLS sets how many kills there are.
 import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { auditedEvents, eventsOfAudit, readFeed, type ShownEvent } from '../supp
 import { testSecrets } from '../support/pakhus.ts';
 import { type PakhusProcess, startProcess } from '../support/process.ts';
 import { until } from '../support/processes.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { trySendFile } from '../support/send-file.ts';
 import {
   adminSession,
@@ -23,6 +24,7 @@ import {
   unique,
 } from '../support/tenants.ts';
 import { unlessGone } from '../support/unless-gone.ts';
+import { createWebhook } from '../support/webhooks.ts';
 
 const kills = Number(process.env.EVENT_KILLS ?? 3);
 const clients = 6;
@@ -89,7 +91,13 @@ test(`events: after ${kills} kills the feed equals the audit log, in one order f
 }, async () => {
   const database = await freshDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'pakhus-events-'));
-  const environment = { ...testSecrets, DATABASE_URL: database.url, DATA_DIR: folder, PORT: '0' };
+  const environment = {
+    ...testSecrets,
+    DATABASE_URL: database.url,
+    DATA_DIR: folder,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+  };
+  const receiver = await startReceiver();
   const processes: (PakhusProcess | null)[] = [
     await startProcess(environment),
     await startProcess(environment),
@@ -99,6 +107,7 @@ test(`events: after ${kills} kills the feed equals the audit log, in one order f
     const tenant = await createTenant(api(), await adminSession(api()));
     await createPlan(api(), tenant.key);
     const feed = await readFeed(api(), tenant.key);
+    await createWebhook(api(), tenant.key, receiver.url);
     const first = await createUser(api(), tenant.key);
     const world: World = { tenant, users: [first.id], files: [], api, changes: 0 };
     let isOver = false;
@@ -125,7 +134,10 @@ test(`events: after ${kills} kills the feed equals the audit log, in one order f
     const events = await readAll(7);
     expect(auditedEvents(events)).toEqual(demanded);
     expect((await readAll(1_000)).map(({ id }) => id)).toEqual(events.map(({ id }) => id));
+    await until('the webhook got all', async () => new Set(receiver.ids).size >= events.length);
+    expect([...new Set(receiver.ids)].sort()).toEqual(events.map(({ id }) => id).sort());
   } finally {
+    await receiver.stop();
     for (const each of processes) await each?.stop();
     await database.drop();
     await rm(folder, { recursive: true, force: true });
