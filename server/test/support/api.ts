@@ -1,6 +1,6 @@
 // The HTTP client of the tests. It checks every reply against the OpenAPI document and the error envelope, so each test
 // also tests the document.
-import { Agent, request as httpRequest } from 'undici';
+import { Agent, type Dispatcher, request as httpRequest } from 'undici';
 import { expect } from 'vitest';
 import { expectDocumented } from './documented.ts';
 
@@ -61,11 +61,18 @@ async function send(baseUrl: string, method: string, path: string, options: Call
     },
     body: (raw ?? (body === undefined ? null : JSON.stringify(body))) as string | null,
   });
-  const text = await response.body.text();
+  const text = await readText(response);
   const reply: Reply = { status: response.statusCode, headers: response.headers, text, body: parsed(text) };
   expect(reply.headers['x-request-id'], 'every response carries X-Request-Id').toBeTruthy();
   if (baseUrl.endsWith('/api/v1')) expectDocumented(method, path, reply);
   return reply;
+}
+
+/** A stream of events has no end: its beginning is enough. */
+async function readText({ headers, body }: Dispatcher.ResponseData): Promise<string> {
+  if (headers['content-type'] !== 'text/event-stream') return body.text();
+  for await (const chunk of body) return String(chunk);
+  return '';
 }
 
 function parsed(text: string): unknown {
