@@ -31,6 +31,13 @@ export const Foreign = ({ children }: { children: ComponentChildren }) => (
   <bdi>{typeof children === 'string' ? children.replaceAll(directionMarks, '\ufffd') : children}</bdi>
 );
 
+/** In words, if the console knows them, with the name that the API uses. */
+export const ApiName = ({ name, words }: { name: string; words: string | undefined }) => (
+  <span class="api-name">
+    {words} <code>{name}</code>
+  </span>
+);
+
 interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;

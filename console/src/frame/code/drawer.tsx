@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
-import { copyText } from '../../ui/secret.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
 import { toCall, withoutRepeats } from './calls.ts';
 import { toCurl } from './curl.ts';
 import { type RecordedRequest, requests } from './record.ts';
@@ -51,20 +51,3 @@ function Entry({ request }: { request: RecordedRequest }) {
     </section>
   );
 }
-
-const Snippet = ({ name, text }: { name: string; text: string }) => (
-  <figure class="snippet">
-    <figcaption class="row spread">
-      <span class="soft">{name}</span>
-      <Button
-        kind="plain"
-        size="small"
-        icon="copy"
-        label={t.frame.code.copyOf(name)}
-        onPress={() => copyText(text)}
-      />
-    </figcaption>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled by keyboard as well */}
-    <pre tabIndex={0}>{text}</pre>
-  </figure>
-);

@@ -8,7 +8,7 @@ import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { formatTime } from '../../ui/format.ts';
 import { ShowPages, usePages } from '../../ui/load.tsx';
-import { Empty, Foreign } from '../../ui/parts.tsx';
+import { ApiName, Empty, Foreign } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { EntryDialog } from './entry-dialog.tsx';
 import { ExportDialog } from './export-dialog.tsx';
@@ -109,11 +109,9 @@ const columnsFor = (onOpen: (entry: AuditEntry) => void): readonly Column<AuditE
   },
 ];
 
-/** In words, with the name that the API uses. A row may be older than this console. */
-export const ActionName = ({ action }: { action: string }) => (
-  <span class="action-name">
-    {(t.audit.actions as Readonly<Record<string, string>>)[action]} <code>{action}</code>
-  </span>
+/** A row may be older than this console. */
+const ActionName = ({ action }: { action: string }) => (
+  <ApiName name={action} words={(t.audit.actions as Readonly<Record<string, string>>)[action]} />
 );
 
 const NoRows = ({ isFiltered }: { isFiltered: boolean }) =>

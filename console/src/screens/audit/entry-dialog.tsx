@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatTime } from '../../ui/format.ts';
 import { Foreign } from '../../ui/parts.tsx';
+import { Listing } from '../../ui/snippet.tsx';
 import { isAdmin } from './filter.ts';
 
 interface EntryDialogProps {
@@ -39,10 +40,7 @@ export function EntryDialog({ entry, onClose }: EntryDialogProps) {
       {Object.keys(entry.metadata).length > 0 && (
         <section class="stack tight">
           <h3>{texts.metadata}</h3>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long text is scrolled by keyboard as well */}
-          <pre class="audit-metadata" tabIndex={0} dir="ltr">
-            <Foreign>{JSON.stringify(entry.metadata, null, 2)}</Foreign>
-          </pre>
+          <Listing text={JSON.stringify(entry.metadata, null, 2)} />
         </section>
       )}
       <div class="row">

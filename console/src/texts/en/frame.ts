@@ -38,6 +38,5 @@ export const frame = {
     empty: 'Nothing was requested yet.',
     curl: 'curl',
     client: 'JavaScript client',
-    copyOf: (what: string) => `Copy ${what}`,
   },
 };

@@ -12,6 +12,7 @@ export const ui = {
   active: 'active',
   suspended: 'suspended',
   copy: 'Copy',
+  copyOf: (what: string) => `Copy ${what}`,
   copied: 'Copied',
   copyByHand: 'The browser does not allow copying here: select the text and copy it yourself.',
   againAt: (time: string) => `You can try again at ${time}.`,
