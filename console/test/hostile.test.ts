@@ -34,6 +34,8 @@ describe.skipIf(!browserPath)('hostile content in the console', () => {
     await send('/project/plans', { name: attack, description: attack, maxFileSize: 1e9, storageLimit: 1e9 });
     await send('/project/keys', { name: attack });
     await send('/project/integrations', { name: attack, scopes: ['files:read'] });
+    // From here on, events are recorded.
+    await api.get('/project/events', tenant.key);
     await send('/project/users', { externalId: bidi });
     userId = (await send('/project/users', { externalId: attack })).user.id;
     spaceId = (await send(`/project/users/${userId}/spaces`, { external_id: attack, name: attack })).space.id;
@@ -85,6 +87,7 @@ describe.skipIf(!browserPath)('hostile content in the console', () => {
       '/plans',
       '/keys',
       '/integrations',
+      '/events?from=oldest',
       '/audit',
       '/settings',
       `/users/${userId}/files`,

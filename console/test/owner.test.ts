@@ -64,6 +64,7 @@ describe.skipIf(!browserPath)('the console of an owner', () => {
       ['/users', 'No users yet'],
       ['/plans', 'No plans yet'],
       ['/integrations', 'No integrations yet'],
+      ['/events', 'Waiting for events'],
     ] as const) {
       await page.goto(opened.url + path);
       await page.getByRole('heading', { name: heading }).waitFor();

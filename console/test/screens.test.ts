@@ -54,6 +54,7 @@ describe.each(firefox)('in $name', (choice) => {
       '/plans': 'Plans',
       '/keys': 'Keys',
       '/integrations': 'Integrations',
+      '/events': 'Events',
       '/audit': 'Audit log',
       '/settings': 'Settings',
       '/account': 'Account',

@@ -28,6 +28,7 @@ const entries: Readonly<Record<'admin' | 'project', readonly Entry[]>> = {
     ['/plans', 'plans', 'plans'],
     ['/keys', 'keys', 'keys'],
     ['/integrations', 'integrations', 'integrations'],
+    ['/events', 'events', 'events'],
     ['/audit', 'audit', 'audit'],
     ['/settings', 'settings', 'settings'],
   ],

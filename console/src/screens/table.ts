@@ -21,6 +21,7 @@ export const screens: readonly Screen[] = [
     for: 'project',
     load: async () => (await import('./owner/integrations.tsx')).Integrations,
   },
+  { pattern: '/events', for: 'project', load: async () => (await import('./events/events.tsx')).Events },
   { pattern: '/settings', for: 'project', load: async () => (await import('./owner/settings.tsx')).Settings },
   {
     pattern: '/forgot-password',

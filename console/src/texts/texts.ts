@@ -2,11 +2,12 @@
 import { account } from './en/account.ts';
 import { admin } from './en/admin.ts';
 import { audit } from './en/audit.ts';
+import { events } from './en/events.ts';
 import { frame } from './en/frame.ts';
 import { owner } from './en/owner.ts';
 import { ui } from './en/ui.ts';
 
-const english = { ui, frame, account, admin, owner, audit };
+const english = { ui, frame, account, admin, owner, audit, events };
 
 export type Texts = typeof english;
 

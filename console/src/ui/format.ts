@@ -11,6 +11,10 @@ export const formatBytes = (count: number): string => format.formatBytes(count, 
 
 export const formatTime = (iso: string): string => format.formatTime(iso, language());
 
+/** With seconds. */
+export const formatMoment = (iso: string): string =>
+  new Intl.DateTimeFormat(language(), { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(iso));
+
 export const formatClock = (time: Date): string =>
   new Intl.DateTimeFormat(language(), { timeStyle: 'short' }).format(time);
 

@@ -7,6 +7,7 @@ const paths = {
   plans: 'M4 7h16M4 12h16M4 17h9M18 15v5M15.5 17.5h5',
   keys: 'M14.5 9.5a4.5 4.5 0 1 0-3.2 4.3L13 15.5h2v2h2v2h3v-3l-5.8-5.8c.2-.4.3-.8.3-1.2zM8 8.5h.01',
   integrations: 'M9 4v5M15 4v5M6 9h12v3a6 6 0 0 1-12 0zM12 18v3',
+  events: 'M3 12h4l3-8 4 16 3-8h4',
   audit: 'M6 3h9l4 4v14H6zM14 3v5h5M9 13h7M9 17h7',
   settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4',
   jobs: 'M12 7v5l3 2M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z',
@@ -29,6 +30,8 @@ const paths = {
   trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
   lock: 'M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3',
   refresh: 'M20 11a8 8 0 0 0-14.5-4L3 9.5M3 4v5.5h5.5M4 13a8 8 0 0 0 14.5 4l2.5-2.5M21 20v-5.5h-5.5',
+  pause: 'M9 5v14M15 5v14',
+  play: 'M7 5l12 7-12 7z',
   back: 'M11 5l-7 7 7 7M4 12h16',
   logout: 'M10 4H5v16h5M15 8l4 4-4 4M9 12h10',
 } as const;

@@ -35,6 +35,13 @@ test.each<[Partial<RecordedRequest>, string]>([
     { method: 'POST', path: '/project/users/u1/files', form: { folder: 'docs', file: 'a.txt' } },
     'await client.user({ id: "u1" }).files.upload(file, { folder: "docs" });',
   ],
+  [
+    {
+      path: '/project/events',
+      query: { types: 'file.*,user.deleted', cursor: 'abc', limit: '500', wait: '30' },
+    },
+    'for await (const event of client.project.events({ types: [ "file.*", "user.deleted" ] })) console.log(event);',
+  ],
 ])('%j is a call of the client', async (changes, call) => {
   const { toCall } = await import('./calls.ts');
   expect(toCall(request(changes))).toBe(call);

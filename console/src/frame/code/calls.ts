@@ -2,7 +2,7 @@
 import { matchPath, type Params } from '../router.tsx';
 import type { RecordedRequest } from './record.ts';
 
-/** `$name` is a parameter of the path, `$query` and `$body` what was sent. */
+/** `$name` is a parameter of the path, `$query` and `$body` what was sent. `$feed` is a query of the feed, which goes on without end. */
 export const calls: readonly (readonly [method: string, pattern: string, call: string])[] = [
   ['GET', '/health', 'client.health()'],
   ['POST', '/auth/login', 'client.auth.login($body)'],
@@ -51,6 +51,7 @@ export const calls: readonly (readonly [method: string, pattern: string, call: s
   ['PUT', '/project/integrations/:id', 'client.project.integrations.update($id, $body)'],
   ['DELETE', '/project/integrations/:id', 'client.project.integrations.delete($id)'],
   ['POST', '/project/integrations/:id/rotate-key', 'client.project.integrations.rotateKey($id)'],
+  ['GET', '/project/events', 'client.project.events($feed)'],
   ['GET', '/project/users', 'client.users.list($query)'],
   ['POST', '/project/users', 'client.users.create($body)'],
   ['GET', '/project/jobs/:id', 'client.jobs.get($id)'],
@@ -96,7 +97,10 @@ function findMatch({ method: used, path }: RecordedRequest): Match | null {
 
 export function toCall(request: RecordedRequest): string | null {
   const match = findMatch(request);
-  return match && `await ${fill(match.call, match.params, request)};`;
+  if (!match) return null;
+  const call = fill(match.call, match.params, request);
+  const isFeed = match.call.endsWith('($feed)');
+  return isFeed ? `for await (const event of ${call}) console.log(event);` : `await ${call};`;
 }
 
 /** Of several reads by the same call, such as one for each thumbnail, the newest is enough. */
@@ -119,6 +123,7 @@ function fill(call: string, params: Params, { query, body, form }: RecordedReque
   const literals: Readonly<Record<string, () => string>> = {
     user: () => `client.user({ id: ${JSON.stringify(user)} })`,
     query: () => toLiteral(withoutCursor(query)),
+    feed: () => toLiteral(toFeedOptions(query)),
     body: () => toLiteral(body),
     form: () => toLiteral(withoutFile(form)),
   };
@@ -130,6 +135,12 @@ function fill(call: string, params: Params, { query, body, form }: RecordedReque
 }
 
 const withoutCursor = ({ cursor: _cursor, ...query }: Readonly<Record<string, string>>) => query;
+
+/** The client waits by itself, and takes a list of types. */
+const toFeedOptions = ({ from, types }: Readonly<Record<string, string>>) => ({
+  ...(from && { from }),
+  ...(types && { types: types.split(',') }),
+});
 
 function withoutFile(form: Readonly<Record<string, string>> | null) {
   const { file: _file, image: _image, ...fields } = form ?? {};

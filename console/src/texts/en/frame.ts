@@ -18,6 +18,7 @@ export const frame = {
   plans: 'Plans',
   keys: 'Keys',
   integrations: 'Integrations',
+  events: 'Events',
   audit: 'Audit log',
   jobs: 'Image jobs',
   settings: 'Settings',

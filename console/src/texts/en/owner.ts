@@ -19,7 +19,7 @@ export const owner = {
     type: 'Type',
     nearQuota: 'Users near their quota',
     nearQuotaEmpty: 'No user has used 80 % of their storage.',
-    recent: 'Recent events',
+    recent: 'Recent activity',
     recentEmpty: 'Nothing has happened yet.',
     allAudit: 'Audit log',
     allUsers: 'All users',
