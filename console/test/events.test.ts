@@ -1,8 +1,21 @@
-// Events as they come in.
+// Events as they come in, and webhooks with their deliveries.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { verifyWebhook } from '../../client/src/webhooks.ts';
 import { adminSession, createTenant, createUser, type Tenant } from '../../server/test/support/tenants.ts';
-import { browserPath, logInAs, type OpenConsole, openConsole, press } from './support/console.ts';
+import {
+  browserPath,
+  expectTitle,
+  expectToast,
+  logInAs,
+  type OpenConsole,
+  openConsole,
+  press,
+  pressInDialog,
+} from './support/console.ts';
 import { lookAt } from './support/look.ts';
 
 if (!browserPath) console.log('SKIPPED events in the console: TEST_CHROMIUM is not set');
@@ -13,7 +26,7 @@ describe.skipIf(!browserPath)('events in the console', () => {
   let opened: OpenConsole;
   let admin: string;
   beforeAll(async () => {
-    opened = await openConsole();
+    opened = await openConsole(undefined, { environment: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
     admin = await adminSession(opened.service.api);
   });
   afterEach(() => expect(opened.takeErrors()).toEqual([]));
@@ -133,4 +146,122 @@ describe.skipIf(!browserPath)('events in the console', () => {
     expect(await page.locator('tbody tr').count()).toBe(500);
     await page.getByText('Shown: the newest 500').waitFor();
   });
+
+  test('a webhook is created, tested, replayed, rotated, paused and deleted', async () => {
+    const receiver = await startReceiver();
+    try {
+      const { api } = opened.service;
+      const tenant = await newTenant();
+      const page = await enter(tenant, '/webhooks');
+      await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
+      await press(page, 'Create a webhook');
+      await page.getByLabel('Address').fill('ftp://example.com');
+      await page.getByLabel('All events').uncheck();
+      await pressInDialog(page, 'Create a webhook');
+      await page.getByText('Choose at least one, or all events').waitFor();
+      await page.getByLabel('All user events').check();
+      await page.getByLabel('File stored').check();
+      await lookAt(page, 'owner-webhook-dialog');
+      await pressInDialog(page, 'Create a webhook');
+      await page.locator('dialog .input[aria-invalid=true]').waitFor();
+      await page.getByLabel('Address').fill(receiver.url);
+      await pressInDialog(page, 'Create a webhook');
+      const first = await takeSecret(page);
+      await rowWith(page, receiver.url).getByText('user.*').waitFor();
+      await lookAt(page, 'owner-webhooks');
+
+      await page.getByRole('link', { name: receiver.url }).click();
+      await expectTitle(page, receiver.url);
+      await press(page, 'Send a test');
+      await rowWith(page, 'Test').getByText('delivered').waitFor();
+      expect(await receiver.verify(0, first)).toMatchObject({ type: 'test' });
+      await createUser(api, tenant.key, 'anna');
+      await receiver.waitFor(2);
+      receiver.answer = { status: 500, body: attack };
+      await press(page, 'Reload');
+      await rowWith(page, 'user.created').getByText('delivered').waitFor();
+      await rowWith(page, 'user.created').getByRole('button', { name: 'Details' }).click();
+      await pressInDialog(page, 'Send again');
+      await rowWith(page, 'to be repeated').getByText('answered 500').waitFor();
+      expect(await receiver.verify(2, first)).toEqual(await receiver.verify(1, first));
+      await lookAt(page, 'owner-webhook');
+      await rowWith(page, 'to be repeated').getByRole('button', { name: 'Details' }).click();
+      await page.locator('dialog').getByText('onerror').waitFor();
+      await expectHarmless(page);
+      await page.keyboard.press('Escape');
+      await page.getByLabel('Status').selectOption('succeeded');
+      await expect
+        .poll(() => page.locator('tbody .badge').allTextContents())
+        .toEqual(['delivered', 'delivered']);
+
+      receiver.answer = { status: 204, body: '' };
+      await choose(page, 'Rotate the secret');
+      await pressInDialog(page, 'Rotate the secret');
+      const second = await takeSecret(page);
+      await page.getByText('the secret from before signs as well').waitFor();
+      const sent = receiver.count;
+      await press(page, 'Send a test');
+      await receiver.waitFor(sent + 1);
+      expect(await receiver.verify(sent, second)).toEqual(await receiver.verify(sent, first));
+      await choose(page, 'Pause');
+      await expectToast(page, 'The webhook is paused');
+      await page.getByText('Nothing is sent.').waitFor();
+      await choose(page, 'Delete');
+      await pressInDialog(page, 'Delete');
+      await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
+      expect((await api.get('/project/webhooks', tenant.key)).body.webhooks).toEqual([]);
+      await page.goto(`${opened.url}/audit`);
+      await page.getByText('Secret of a webhook replaced').last().waitFor();
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  async function choose(page: Page, action: string): Promise<void> {
+    await press(page, 'Actions');
+    await page.locator('.menu:popover-open').getByRole('button', { name: action, exact: true }).click();
+  }
+  async function takeSecret(page: Page): Promise<string> {
+    const secret = (await page.locator('dialog .secret code').textContent()) ?? '';
+    await page.getByLabel('I have copied it').check();
+    await pressInDialog(page, 'Done');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    return secret;
+  }
 });
+
+interface Receiver {
+  readonly url: string;
+  readonly count: number;
+  answer: { status: number; body: string };
+  waitFor(count: number): Promise<void>;
+  /** Resolves to the body of the nth request, if this secret signed it. */
+  verify(index: number, secret: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+async function startReceiver(): Promise<Receiver> {
+  const received: { body: string; headers: Record<string, string | string[] | undefined> }[] = [];
+  const server: Server = createServer(async (request, response) => {
+    received.push({ body: await text(request), headers: request.headers });
+    response.writeHead(receiver.answer.status).end(receiver.answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    get count() {
+      return received.length;
+    },
+    answer: { status: 200, body: 'ok' },
+    waitFor: (count) => expect.poll(() => received.length).toBeGreaterThanOrEqual(count),
+    verify: (index, secret) => {
+      const { body = '', headers = {} } = received[index] ?? {};
+      return verifyWebhook(body, headers, secret);
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return receiver;
+}

@@ -36,6 +36,7 @@ describe.skipIf(!browserPath)('hostile content in the console', () => {
     await send('/project/integrations', { name: attack, scopes: ['files:read'] });
     // From here on, events are recorded.
     await api.get('/project/events', tenant.key);
+    await send('/project/webhooks', { url: `https://1.1.1.1/?${attack}`, active: false });
     await send('/project/users', { externalId: bidi });
     userId = (await send('/project/users', { externalId: attack })).user.id;
     spaceId = (await send(`/project/users/${userId}/spaces`, { external_id: attack, name: attack })).space.id;
@@ -88,6 +89,7 @@ describe.skipIf(!browserPath)('hostile content in the console', () => {
       '/keys',
       '/integrations',
       '/events?from=oldest',
+      '/webhooks',
       '/audit',
       '/settings',
       `/users/${userId}/files`,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminEmail, adminPassword } from '../../server/test/support/pakhus.ts';
 import { sendFile } from '../../server/test/support/send-file.ts';
 import { adminSession, createTenant, createUser, type Tenant } from '../../server/test/support/tenants.ts';
-import { browserPath, logInAs, type OpenConsole, openConsole } from './support/console.ts';
+import { browserPath, createIdleWebhook, logInAs, type OpenConsole, openConsole } from './support/console.ts';
 
 if (!browserPath) console.log('SKIPPED what the console loads: TEST_CHROMIUM is not set');
 
@@ -14,12 +14,14 @@ describe.skipIf(!browserPath)('what the console loads', () => {
   let opened: OpenConsole;
   let tenant: Tenant;
   let userId: string;
+  let webhookId: string;
   beforeAll(async () => {
     opened = await openConsole();
     const { api } = opened.service;
     tenant = await createTenant(api, await adminSession(api));
     userId = (await createUser(api, tenant.key, 'anna')).id;
     await sendFile(api, tenant.key, userId);
+    webhookId = await createIdleWebhook(api, tenant.key);
   });
   afterAll(() => opened?.close());
 
@@ -71,6 +73,11 @@ describe.skipIf(!browserPath)('what the console loads', () => {
       '/integrations': ['GET /project/integrations'],
       // Where the feed is now, and what comes next.
       '/events': ['GET /project/events', 'GET /project/events'],
+      '/webhooks': ['GET /project/webhooks'],
+      [`/webhooks/${webhookId}`]: [
+        `GET /project/webhooks/${webhookId}`,
+        `GET /project/webhooks/${webhookId}/deliveries`,
+      ],
       '/audit': ['GET /project/audit'],
       '/settings': [],
       '/account': ['GET /auth/2fa/status'],

@@ -65,6 +65,7 @@ describe.skipIf(!browserPath)('the console of an owner', () => {
       ['/plans', 'No plans yet'],
       ['/integrations', 'No integrations yet'],
       ['/events', 'Waiting for events'],
+      ['/webhooks', 'No webhooks yet'],
     ] as const) {
       await page.goto(opened.url + path);
       await page.getByRole('heading', { name: heading }).waitFor();

@@ -4,7 +4,7 @@ import { browsersFor } from '../../server/test/support/browser.ts';
 import { adminEmail, adminPassword } from '../../server/test/support/pakhus.ts';
 import { sendFile } from '../../server/test/support/send-file.ts';
 import { adminSession, createTenant, createUser, type Tenant } from '../../server/test/support/tenants.ts';
-import { logInAs, type OpenConsole, openConsole } from './support/console.ts';
+import { createIdleWebhook, logInAs, type OpenConsole, openConsole } from './support/console.ts';
 
 const firefox = browsersFor('the screens of the console').filter(({ name }) => name === 'Firefox');
 
@@ -14,12 +14,14 @@ describe.each(firefox)('in $name', (choice) => {
   let opened: OpenConsole;
   let tenant: Tenant;
   let userId: string;
+  let webhookId: string;
   beforeAll(async () => {
     opened = await openConsole(choice);
     const { api } = opened.service;
     tenant = await createTenant(api, await adminSession(api));
     userId = (await createUser(api, tenant.key, 'anna')).id;
     await sendFile(api, tenant.key, userId);
+    webhookId = await createIdleWebhook(api, tenant.key);
   });
   afterEach(() => expect(opened.takeErrors()).toEqual([]));
   afterAll(() => opened?.close());
@@ -55,6 +57,8 @@ describe.each(firefox)('in $name', (choice) => {
       '/keys': 'Keys',
       '/integrations': 'Integrations',
       '/events': 'Events',
+      '/webhooks': 'Webhooks',
+      [`/webhooks/${webhookId}`]: 'https://1.1.1.1/pakhus',
       '/audit': 'Audit log',
       '/settings': 'Settings',
       '/account': 'Account',

@@ -29,6 +29,7 @@ const entries: Readonly<Record<'admin' | 'project', readonly Entry[]>> = {
     ['/keys', 'keys', 'keys'],
     ['/integrations', 'integrations', 'integrations'],
     ['/events', 'events', 'events'],
+    ['/webhooks', 'webhooks', 'webhooks'],
     ['/audit', 'audit', 'audit'],
     ['/settings', 'settings', 'settings'],
   ],

@@ -22,6 +22,16 @@ export const screens: readonly Screen[] = [
     load: async () => (await import('./owner/integrations.tsx')).Integrations,
   },
   { pattern: '/events', for: 'project', load: async () => (await import('./events/events.tsx')).Events },
+  {
+    pattern: '/webhooks',
+    for: 'project',
+    load: async () => (await import('./webhooks/webhooks.tsx')).Webhooks,
+  },
+  {
+    pattern: '/webhooks/:webhookId',
+    for: 'project',
+    load: async () => (await import('./webhooks/webhook.tsx')).WebhookScreen,
+  },
   { pattern: '/settings', for: 'project', load: async () => (await import('./owner/settings.tsx')).Settings },
   {
     pattern: '/forgot-password',

@@ -6,8 +6,9 @@ import { events } from './en/events.ts';
 import { frame } from './en/frame.ts';
 import { owner } from './en/owner.ts';
 import { ui } from './en/ui.ts';
+import { webhooks } from './en/webhooks.ts';
 
-const english = { ui, frame, account, admin, owner, audit, events };
+const english = { ui, frame, account, admin, owner, audit, events, webhooks };
 
 export type Texts = typeof english;
 

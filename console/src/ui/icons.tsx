@@ -8,6 +8,7 @@ const paths = {
   keys: 'M14.5 9.5a4.5 4.5 0 1 0-3.2 4.3L13 15.5h2v2h2v2h3v-3l-5.8-5.8c.2-.4.3-.8.3-1.2zM8 8.5h.01',
   integrations: 'M9 4v5M15 4v5M6 9h12v3a6 6 0 0 1-12 0zM12 18v3',
   events: 'M3 12h4l3-8 4 16 3-8h4',
+  webhooks: 'M21 3L3 10.5l7 3.5 3.5 7zM10 14l5-5',
   audit: 'M6 3h9l4 4v14H6zM14 3v5h5M9 13h7M9 17h7',
   settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4',
   jobs: 'M12 7v5l3 2M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z',

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, firefox, type Page } from 'playwright-core';
 import { expect, vi } from 'vitest';
 import { randomAddress } from '../../../server/test/support/accounts.ts';
+import type { Api } from '../../../server/test/support/api.ts';
 import { waitMsMax } from '../../../server/test/support/bounds.ts';
 import { type BrowserChoice, browserPath } from '../../../server/test/support/browser.ts';
 import { startTestPakhus, type TestPakhus } from '../../../server/test/support/pakhus.ts';
@@ -99,6 +100,14 @@ export async function logInAs(page: Page, url: string, email: string, password: 
   await page.getByLabel('Email', { exact: true }).fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+/** One that delivers nothing. Resolves to its id. */
+export async function createIdleWebhook(api: Api, key: string): Promise<string> {
+  const body = { url: 'https://1.1.1.1/pakhus', active: false };
+  const reply = await api.post('/project/webhooks', key, body);
+  expect(reply.status, reply.text).toBe(201);
+  return reply.body.webhook.id;
 }
 
 export const expectToast = (page: Page, text: string): Promise<void> =>

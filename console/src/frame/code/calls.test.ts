@@ -42,6 +42,14 @@ test.each<[Partial<RecordedRequest>, string]>([
     },
     'for await (const event of client.project.events({ types: [ "file.*", "user.deleted" ] })) console.log(event);',
   ],
+  [
+    { path: '/project/webhooks/w1/deliveries', query: { status: 'failed' } },
+    'await (await client.project.webhooks()).deliveries("w1", { status: "failed" }).page();',
+  ],
+  [
+    { method: 'POST', path: '/project/webhooks/w1/deliveries/d1/replay' },
+    'await (await client.project.webhooks()).replay("w1", "d1");',
+  ],
 ])('%j is a call of the client', async (changes, call) => {
   const { toCall } = await import('./calls.ts');
   expect(toCall(request(changes))).toBe(call);

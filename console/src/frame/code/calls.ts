@@ -52,6 +52,19 @@ export const calls: readonly (readonly [method: string, pattern: string, call: s
   ['DELETE', '/project/integrations/:id', 'client.project.integrations.delete($id)'],
   ['POST', '/project/integrations/:id/rotate-key', 'client.project.integrations.rotateKey($id)'],
   ['GET', '/project/events', 'client.project.events($feed)'],
+  ['GET', '/project/webhooks', '(await client.project.webhooks()).list($query)'],
+  ['POST', '/project/webhooks', '(await client.project.webhooks()).create($body)'],
+  ['GET', '/project/webhooks/:id', '(await client.project.webhooks()).get($id)'],
+  ['PUT', '/project/webhooks/:id', '(await client.project.webhooks()).update($id, $body)'],
+  ['DELETE', '/project/webhooks/:id', '(await client.project.webhooks()).delete($id)'],
+  ['POST', '/project/webhooks/:id/rotate-secret', '(await client.project.webhooks()).rotateSecret($id)'],
+  ['POST', '/project/webhooks/:id/test', '(await client.project.webhooks()).test($id)'],
+  ['GET', '/project/webhooks/:id/deliveries', '(await client.project.webhooks()).deliveries($id, $query)'],
+  [
+    'POST',
+    '/project/webhooks/:id/deliveries/:deliveryId/replay',
+    '(await client.project.webhooks()).replay($id, $deliveryId)',
+  ],
   ['GET', '/project/users', 'client.users.list($query)'],
   ['POST', '/project/users', 'client.users.create($body)'],
   ['GET', '/project/jobs/:id', 'client.jobs.get($id)'],
@@ -119,7 +132,7 @@ export function withoutRepeats(requests: readonly RecordedRequest[]): readonly R
 function fill(call: string, params: Params, { query, body, form }: RecordedRequest): string {
   const { user, ...rest } = params;
   const values: Record<string, unknown> = { ...Object(body), ...rest };
-  const isList = /\.(list|folders|projects)\(\$query\)$/.test(call);
+  const isList = /\.(list|folders|projects|deliveries)\(.*\$query\)$/.test(call);
   const literals: Readonly<Record<string, () => string>> = {
     user: () => `client.user({ id: ${JSON.stringify(user)} })`,
     query: () => toLiteral(withoutCursor(query)),

@@ -19,6 +19,7 @@ export const frame = {
   keys: 'Keys',
   integrations: 'Integrations',
   events: 'Events',
+  webhooks: 'Webhooks',
   audit: 'Audit log',
   jobs: 'Image jobs',
   settings: 'Settings',
