@@ -32,17 +32,13 @@ export default defineConfig({
       // From the sources, so that no stale build of the client is bundled.
       '@pakhus/client': fileURLToPath(new URL('../../client/src/index.ts', import.meta.url)),
       // Only programs outside of browsers upload directly.
-      './direct.ts': fileURLToPath(new URL('src/no-direct.ts', import.meta.url)),
+      './load-direct.ts': fileURLToPath(new URL('src/no-direct.ts', import.meta.url)),
     },
   },
   build: {
     target: 'es2022',
     outDir: process.env.ELEMENTS_OUT_DIR ?? 'dist',
     lib: { entry: 'src/index.ts', formats: ['es'], fileName: 'index' },
-    // Nobody looks at the one module that is imported dynamically as a namespace.
-    rollupOptions: {
-      output: { inlineDynamicImports: true, freeze: false, generatedCode: { symbols: false } },
-    },
     reportCompressedSize: false,
   },
 });

@@ -1,15 +1,14 @@
 // Uploads a file: as a form if it is small, in resumable chunks or directly to the store if it is large.
-import { PakhusError } from '../error.ts';
-import { type Http, isTransient, type PathPart, statusOf } from '../http.ts';
+import type { Http, PathPart } from '../http.ts';
 import type { StoredFile } from '../types.ts';
 import { sendForm } from './form.ts';
 import type { Job, Learnt, UploadOptions } from './job.ts';
+import { sendDirect } from './load-direct.ts';
 import { createMeter } from './progress.ts';
 import { sendResumable } from './resumable.ts';
 import { type Source, sizeOf, toSource, type UploadInput } from './source.ts';
 import { createMemory, findLocalStorage } from './store.ts';
 import { type Control, startTask, type UploadTask } from './task.ts';
-import { transfer } from './transfer.ts';
 
 const mib = 1 << 20;
 const formBytesMax = 4 * mib;
@@ -72,12 +71,6 @@ async function toJob(
     memory: createMemory(store, place || null),
     meter: createMeter(size, options.onProgress),
   };
-}
-
-/** Its code is loaded when it is needed: pages hardly ever do. */
-async function sendDirect(job: Job, learnt?: Learnt): Promise<StoredFile> {
-  const direct = await import('./direct.ts');
-  return direct.sendDirect({ ...job, PakhusError, isTransient, statusOf, sendResumable, transfer }, learnt);
 }
 
 async function send(job: Job, learnt: Learnt): Promise<StoredFile> {
