@@ -149,12 +149,27 @@ describe('what the URL says', () => {
 describe('what the name server says', () => {
   const url = () => `http://${host}:${inside.port}/hook`;
 
-  test('a name that leads inside, or nowhere, gets 422', async () => {
-    for (const answer of [['127.0.0.1'], ['10.0.0.1', '169.254.169.254'], []]) {
+  test('a name that leads inside gets 422', async () => {
+    for (const answer of [['127.0.0.1'], ['10.0.0.1', '169.254.169.254']]) {
       names.answerWith(() => answer);
       const reply = await strict.api.post('/project/webhooks', tenant.key, { url: url() });
       expect(reply.status, reply.text).toBe(422);
     }
+  });
+
+  test('a name that leads nowhere is accepted, and its deliveries say so', async () => {
+    names.answerWith(() => []);
+    const webhook = await createWebhook(strict.api, tenant.key, url());
+    await createUser(strict.api, tenant.key);
+    const [delivery] = await deliveriesUntil(
+      'a try',
+      strict.api,
+      tenant.key,
+      webhook,
+      (all) => all.length > 0,
+    );
+    expect(delivery?.error).toMatch(/does not resolve/);
+    await strict.api.delete(webhook.path, tenant.key);
   });
 
   test('a name that leads inside later is refused at delivery, and says so', async () => {

@@ -1,14 +1,15 @@
 // Requests to addresses that tenants name. Nothing else in the service makes them. A host is looked up once for a connection,
 // its addresses are checked, and the connection goes to one of exactly those; there is no proxy and no redirect.
+import { withTimeout } from '../../kernel/async/time-limit.ts';
 import { FairSemaphore } from '../concurrency/fair-semaphore.ts';
 import { Connections } from './connections.ts';
 import type { OutboundAnswer, OutboundRequest } from './exchange.ts';
-import { OutboundAborted, OutboundFault, OutboundRefusal } from './faults.ts';
+import { OutboundAborted, OutboundFault } from './faults.ts';
 import { createDnsLookup, type HostLookup, systemLookup } from './host-lookup.ts';
 import { parseTarget, refuseUnlessPublic, type Target } from './target.ts';
 
 export interface Outbound {
-  /** Throws an OutboundRefusal if the URL leads to a place that is not allowed, or nowhere. `owner` bounds lookups. */
+  /** Throws an OutboundRefusal if the URL leads to a place that is not allowed. `owner` bounds lookups. */
   check(url: string, owner: string): Promise<void>;
   /** A single POST within the time limit. Throws an OutboundRefusal, an OutboundFault or an OutboundAborted. */
   post(request: OutboundRequest): Promise<OutboundAnswer>;
@@ -28,6 +29,8 @@ export interface OutboundOptions {
 const defaultTimeoutMs = 10_000;
 /** A connection tries them one after another. */
 const addressesMax = 4;
+/** A request of the API waits no longer for a name server. */
+const checkMsMax = 2_000;
 /** Of POSTs and PUTs that name a host, which a hostile name server may keep waiting. */
 const lookupBounds = { permits: 64, permitsPerOwner: 4, waitMaxMs: 5_000 };
 
@@ -52,11 +55,10 @@ class PinnedOutbound implements Outbound {
     // Anything goes, and a receiver may be started later.
     if (this.#allowPrivate) return;
     try {
-      await this.#lookups.during(owner, () => this.#addressesOf(target));
+      await this.#lookups.during(owner, () => withTimeout(checkMsMax, this.#addressesOf(target)));
     } catch (error) {
-      if (error instanceof OutboundFault)
-        throw new OutboundRefusal('must name a host that resolves', { cause: error });
-      throw error;
+      // A name that does not resolve now may do so later. Every connection looks it up again.
+      if (!(error instanceof OutboundFault)) throw error;
     }
   }
 
