@@ -1611,7 +1611,7 @@ CREATE OR REPLACE FUNCTION public.to_iso(at timestamp with time zone)
  LANGUAGE sql
  STABLE
 AS $function$
-  select left(replace((at at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23) || 'Z'
+  select left(replace((at::timestamptz(3) at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23) || 'Z'
 $function$;
 
 CREATE OR REPLACE FUNCTION public.upload_is_alive(upload uploads)

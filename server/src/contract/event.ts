@@ -42,6 +42,8 @@ export interface EventPage {
   readonly position: EventPosition;
   /** Another page follows at once. */
   readonly more: boolean;
+  /** Events are committed that wait for an older transaction to end. */
+  readonly pending: boolean;
 }
 
 /** The feed of every project, on one listening connection for the whole process. */

@@ -110,6 +110,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   uploads:
     'Uploads that survive a cut connection: by tus, by the IETF draft, or straight to the object store.',
   images: 'Images, which are compressed in the background, and their jobs.',
+  events: 'Every change, in one order, to read page by page or to follow.',
   webhooks: 'Events posted to your own server, signed, and repeated until they are received.',
   stats: 'Traffic and storage statistics.',
   usage: 'What each user stored and did, day by day, for bills.',

@@ -26,7 +26,7 @@ import {
 import { unlessGone } from '../support/unless-gone.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
-const kills = Number(process.env.EVENT_KILLS ?? 3);
+const kills = Number(process.env.EVENT_KILLS ?? 2);
 const clients = 6;
 const changesBetweenKills = 40;
 

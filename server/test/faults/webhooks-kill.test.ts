@@ -10,7 +10,7 @@ import { ok, type Receiver, startReceiver } from '../support/receiver.ts';
 import { adminSession, createTenant, createUser } from '../support/tenants.ts';
 import { createWebhook, deliveriesUntil } from '../support/webhooks.ts';
 
-const kills = repetitions(50, 4);
+const kills = repetitions(50, 2);
 
 let api: TestPakhus;
 let receiver: Receiver;

@@ -7,6 +7,7 @@ import { rowsOf } from '../support/database.ts';
 import { readFeed, type ShownEvent } from '../support/feed.ts';
 import { blankPng } from '../support/image-files.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { until } from '../support/processes.ts';
 import { sendFile } from '../support/send-file.ts';
 import {
   adminSession,
@@ -237,6 +238,21 @@ describe('events.list', () => {
     expect(typesOf(await feed.next(2))).toEqual(['file.updated', 'file.created']);
     // Begun after the second commit and before the first one.
     expect(typesOf(await started.next(1))).toEqual(['file.updated']);
+  });
+
+  test('a read right after a change waits a moment for older transactions', async () => {
+    const { api } = service;
+    const { tenant, user, feed } = await listener();
+    const client = new pg.Client({ connectionString: service.databaseUrl });
+    await client.connect();
+    await client.query('begin');
+    await client.query('select pg_current_xact_id()');
+    await sendFile(api, tenant.key, user.id);
+    const reading = api.get(`/project/events?cursor=${encodeURIComponent(feed.cursor)}`, tenant.key);
+    await until('it reads', async () => service.pakhus.deps.eventReaders.size > 0);
+    await client.query('commit');
+    await client.end();
+    expect(typesOf((await reading).body.events)).toEqual(['file.created']);
   });
 
   test('only the owner and integrations with events:read may read, and only their own project', async () => {

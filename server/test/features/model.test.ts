@@ -98,7 +98,7 @@ class World {
 }
 
 const creating =
-  /^\/(admin\/projects|project\/(users|plans|keys|integrations)|.*\/(spaces|tokens|files|images|uploads|rotate-key))$/;
+  /^\/(admin\/projects|project\/(users|plans|keys|integrations|webhooks)|.*\/(spaces|tokens|files|images|uploads|rotate-key))$/;
 const notKept = [401, 403, 404, 429];
 
 async function sendTwice(api: Api, path: string, options: CallOptions = {}): Promise<Reply> {
@@ -601,6 +601,64 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       const reply = await world.api.delete(`/project/integrations/${one?.id ?? randomUUID()}`, caller.text);
       const expected = refusal(caller, ownerOnly, null) ?? (known ? 204 : 404);
       if (expectStatus(reply, expected, asked(caller, 'integrations.delete')) && one) one.gone = true;
+    },
+  ],
+  'webhooks.create': [
+    2,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      // Not active, because nobody listens there.
+      const fields = {
+        url: `https://192.0.3.${draw.number % 256}/hook`,
+        types: pick(typeSets, draw.what),
+        active: false,
+      };
+      const reply = await world.api.post('/project/webhooks', caller.text, fields);
+      const there = caller.project?.webhooks.filter(({ gone }) => !gone) ?? [];
+      const expected = refusal(caller, ownerOnly, null) ?? (there.length < webhooksMax ? 201 : 409);
+      if (!expectStatus(reply, expected, asked(caller, 'webhooks.create'))) return;
+      const { id, url, types } = reply.body.webhook;
+      expect({ url, types }).toEqual({ url: fields.url, types: fields.types });
+      tenantOf(caller).webhooks.push({ id, url, types, gone: false });
+    },
+  ],
+  'webhooks.list': [
+    2,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const reply = await world.api.get('/project/webhooks', caller.text);
+      if (!expectStatus(reply, refusal(caller, ownerOnly, null) ?? 200, asked(caller, 'webhooks.list')))
+        return;
+      const there = tenantOf(caller).webhooks.filter(({ gone }) => !gone);
+      expectListed(
+        reply.body.webhooks,
+        there.map(({ id }) => id),
+      );
+    },
+  ],
+  'webhooks.change': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const { one, known } = someWebhook(world, caller, draw);
+      const types = pick(typeSets, draw.what) ?? null;
+      const path = `/project/webhooks/${one?.id ?? randomUUID()}`;
+      const reply = await world.api.put(path, caller.text, { types });
+      const expected = refusal(caller, ownerOnly, null) ?? (known ? 200 : 404);
+      if (!expectStatus(reply, expected, asked(caller, 'webhooks.change')) || !one) return;
+      one.types = types;
+      const shown = (await world.api.get(path, caller.text)).body.webhook;
+      expect(shown).toMatchObject({ url: one.url, types, active: false });
+    },
+  ],
+  'webhooks.delete': [
+    1,
+    async (world, draw) => {
+      const caller = someone(world, draw, ['key', 'session']);
+      const { one, known } = someWebhook(world, caller, draw);
+      const reply = await world.api.delete(`/project/webhooks/${one?.id ?? randomUUID()}`, caller.text);
+      const expected = refusal(caller, ownerOnly, null) ?? (known ? 204 : 404);
+      if (expectStatus(reply, expected, asked(caller, 'webhooks.delete')) && one) one.gone = true;
     },
   ],
   'plans.create': [
@@ -1520,6 +1578,19 @@ async function deleteOne(world: World, { caller, at, file, ...place }: Seen): Pr
 function someIntegration(world: World, caller: Caller, draw: Draw) {
   const project = (draw.stray % 9 === 6 ? null : caller.project) ?? projectOf(world, draw);
   const one = pickLive(project.integrations, (each) => !each.gone, draw, draw.number);
+  return { one, known: one !== undefined && !one.gone && project === caller.project };
+}
+
+const webhooksMax = 10;
+const typeSets: readonly (readonly string[] | null)[] = [
+  null,
+  ['file.*'],
+  ['user.created', 'quota.threshold'],
+];
+
+function someWebhook(world: World, caller: Caller, draw: Draw) {
+  const project = (draw.stray % 9 === 5 ? null : caller.project) ?? projectOf(world, draw);
+  const one = pickLive(project.webhooks, (each) => !each.gone, draw, draw.number);
   return { one, known: one !== undefined && !one.gone && project === caller.project };
 }
 

@@ -69,7 +69,10 @@ async function send(baseUrl: string, method: string, path: string, options: Call
 }
 
 /** A stream of events has no end: its beginning is enough. */
-async function readText({ headers, body }: Dispatcher.ResponseData): Promise<string> {
+export async function readText({
+  headers,
+  body,
+}: Pick<Dispatcher.ResponseData, 'headers' | 'body'>): Promise<string> {
   if (headers['content-type'] !== 'text/event-stream') return body.text();
   for await (const chunk of body) return String(chunk);
   return '';

@@ -104,6 +104,13 @@ export interface Integration {
 }
 
 /** Everything that was ever a credential: the test keeps using credentials that have ended. */
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  types: readonly string[] | null;
+  gone: boolean;
+}
+
 export type Credential = { readonly text: string } & (
   | { readonly kind: 'key'; readonly id: string; live: boolean }
   | { readonly kind: 'session'; live: boolean }
@@ -136,6 +143,7 @@ export interface Project {
   readonly files: StoredFile[];
   readonly uploads: Upload[];
   readonly integrations: Integration[];
+  readonly webhooks: Webhook[];
   readonly credentials: Credential[];
   /** Failed logins of each space since its last success, by external id. */
   readonly failures: Map<string, number>;
@@ -171,6 +179,7 @@ export function newProject(id: string, email: string, password: string): Project
     files: [],
     uploads: [],
     integrations: [],
+    webhooks: [],
     credentials: [],
     failures: new Map(),
     feed: { cursor: '', events: [] },

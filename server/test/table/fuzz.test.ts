@@ -9,6 +9,7 @@ import { isPublic } from '../../src/contract/route.ts';
 import { scopes } from '../../src/contract/scope.ts';
 import { exampleOf } from '../../src/http/openapi.ts';
 import { apiPrefix, type Endpoint, endpoints } from '../../src/http/route-table.ts';
+import { readText } from '../support/api.ts';
 import { repetitions } from '../support/bounds.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { createLiveSpace } from '../support/spaces.ts';
@@ -452,7 +453,7 @@ test(`fuzz: ${runs} bad requests get no 500, always the envelope, and leave the 
   const statuses = new Map<number, number>();
   const send = async (request: FuzzRequest) => {
     const { statusCode, headers, body } = await pool.request({ ...request, method: request.method as 'GET' });
-    const text = await body.text();
+    const text = await readText({ headers, body });
     statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
     const wrong = complaint(request.method, statusCode, headers['x-request-id'], text);
     if (wrong) found.push(`${describeRequest(request)} ${wrong}`);

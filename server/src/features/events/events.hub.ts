@@ -94,6 +94,7 @@ class ProcessHub implements EventHub {
     return {
       events: settled.map((row) => toEvent(projectId, row)),
       position: last ? { xid: last.xid, number: last.number, since: stillSince(after, last.xid) } : after,
+      pending: settled.length < rows.length,
       // Either it is full, or it has ended because of its size.
       more: last !== undefined && last === rows.at(-1) && (last.found === limit || last.found > rows.length),
     };

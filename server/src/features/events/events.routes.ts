@@ -10,6 +10,8 @@ import { streamEvents } from './events.stream.ts';
 import { type FeedBatch, follow } from './events.wait.ts';
 import { EventsPage, FeedQuery, StreamQuery } from './events.wire.ts';
 
+/** A reader sees what was committed before it asked, unless an older transaction runs for longer than this. */
+const pendingMsMax = 1_000;
 /** Pages of which nothing was wanted: the reader gets a cursor and asks again. */
 const pagesMax = 20;
 
@@ -94,7 +96,7 @@ async function firstBatch(
   const end = () => ending.abort();
   const { socket } = call.raw;
   socket.once('close', end);
-  const timer = setTimeout(end, wait * 1000);
+  const timer = setTimeout(end, Math.max(wait * 1000, pendingMsMax));
   let place = start;
   let pages = 0;
   try {
@@ -102,7 +104,8 @@ async function firstBatch(
       place = batch.place;
       pages += 1;
       const events = batch.events.filter(isWanted);
-      if (events.length > 0 || pages === pagesMax || (batch.isLast && wait === 0)) return { events, place };
+      const isOver = wait === 0 && batch.isLast && !batch.isPending;
+      if (events.length > 0 || pages === pagesMax || isOver) return { events, place };
     }
     return { events: [], place };
   } finally {

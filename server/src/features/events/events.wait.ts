@@ -12,6 +12,8 @@ export interface FeedBatch {
   readonly place: FeedPlace;
   /** Nothing follows at once. */
   readonly isLast: boolean;
+  /** Something follows as soon as older transactions have ended. */
+  readonly isPending: boolean;
 }
 
 /** Reads on until `signal` is aborted or the service stops. Gives every page, also empty ones, so that the place moves on. */
@@ -27,7 +29,7 @@ export async function* follow(
       const rings = bell.next();
       const page = await readOn(deps, place, limit);
       place = page.place;
-      yield { events: page.events, place, isLast: !page.more };
+      yield { events: page.events, place, isLast: !page.more, isPending: page.pending };
       if (!page.more) await rings;
     }
   } finally {
