@@ -117,14 +117,7 @@ const tricks = [
     'unix:/run/docker.sock',
     '//example.com/',
   ],
-  ...[
-    'example.com',
-    'http://',
-    'http:///',
-    'https://no-such-name.example/',
-    ' ',
-    `https://example.com/${'x'.repeat(2100)}`,
-  ],
+  ...['example.com', 'http://', 'http:///', ' ', `https://example.com/${'x'.repeat(2100)}`],
 ];
 
 describe('what the URL says', () => {
@@ -155,21 +148,6 @@ describe('what the name server says', () => {
       const reply = await strict.api.post('/project/webhooks', tenant.key, { url: url() });
       expect(reply.status, reply.text).toBe(422);
     }
-  });
-
-  test('a name that leads nowhere is accepted, and its deliveries say so', async () => {
-    names.answerWith(() => []);
-    const webhook = await createWebhook(strict.api, tenant.key, url());
-    await createUser(strict.api, tenant.key);
-    const [delivery] = await deliveriesUntil(
-      'a try',
-      strict.api,
-      tenant.key,
-      webhook,
-      (all) => all.length > 0,
-    );
-    expect(delivery?.error).toMatch(/does not resolve/);
-    await strict.api.delete(webhook.path, tenant.key);
   });
 
   test('a name that leads inside later is refused at delivery, and says so', async () => {
@@ -219,6 +197,21 @@ describe('what the name server says', () => {
     await createUser(strict.api, tenant.key);
     await deliveriesUntil('a try', strict.api, tenant.key, webhook, (all) => all.length > 0);
     expect(inside.got).toEqual([]);
+    await strict.api.delete(webhook.path, tenant.key);
+  });
+
+  test('a name that leads nowhere is accepted, and its deliveries say so', async () => {
+    names.answerWith(() => []);
+    const webhook = await createWebhook(strict.api, tenant.key, url());
+    await createUser(strict.api, tenant.key);
+    const [delivery] = await deliveriesUntil(
+      'a try',
+      strict.api,
+      tenant.key,
+      webhook,
+      (all) => all.length > 0,
+    );
+    expect(delivery?.error).toMatch(/does not resolve/);
     await strict.api.delete(webhook.path, tenant.key);
   });
 });

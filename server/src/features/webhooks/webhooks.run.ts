@@ -18,6 +18,7 @@ import { goneStatus, judge, type Outcome, type Receiver, send } from './webhooks
 import {
   type ClaimedRow,
   type DueRow,
+  findLease,
   type Leased,
   listWaiting,
   type Progress,
@@ -108,6 +109,8 @@ export class WebhookRun {
         const isIdle = await this.#idle(rings);
         if (isIdle && this.#idleLoops === 2) this.end();
         this.#idleLoops -= 1;
+        // Nothing is sent once a webhook was deleted or changed. While tries are recorded, that says so.
+        if (!this.#isOver && !(await this.#holdsLease())) this.end();
       }
     } catch (error) {
       this.end();
@@ -123,6 +126,10 @@ export class WebhookRun {
     const isIdle = await Promise.race([rings.then(() => false), lingered]);
     waiting.abort();
     return isIdle;
+  }
+
+  async #holdsLease(): Promise<boolean> {
+    return (await this.#deps.db.read(findLease(this.lease))).length > 0;
   }
 
   #ring(): void {

@@ -97,6 +97,10 @@ export const renewLeases = (leases: readonly Leased[], leaseSeconds: number): Sq
   where w.project_id = g.project_id and w.id = g.id and w.lease_token = g.token
   returning w.id, w.lease_token as token`;
 
+/** No row if it was taken away. */
+export const findLease = ({ project_id, id, token }: Leased): Sql => sql`
+  select from webhooks w where w.project_id = ${project_id} and w.id = ${id} and w.lease_token = ${token}`;
+
 /** Ends a lease, and sets when the webhook is due again. */
 export const releaseLease = ({ project_id, id, token }: Leased): Sql => sql`
   update webhooks w set lease_token = null, lease_until = null,
