@@ -132,6 +132,7 @@ create table events (
   created_at timestamp(3) with time zone not null default now(),
   data text not null
 ) partition by LIST (slot);
+CREATE INDEX events_by_age ON ONLY public.events USING brin (created_at) WITH (autosummarize='on');
 CREATE INDEX events_in_order ON ONLY public.events USING btree (project_id, xid, number);
 
 create table file_tags (

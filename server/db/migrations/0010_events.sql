@@ -40,6 +40,8 @@ create table events_7 partition of events for values in (7);
 create table events_8 partition of events for values in (8);
 create table events_9 partition of events for values in (9);
 create index events_in_order on events (project_id, xid, number);
+-- Costs an insert almost nothing, and finds what is left of ten days ago without reading all of today.
+create index events_by_age on events using brin (created_at) with (autosummarize = on);
 
 -- They get another parameter. The new ones have a default for it, so that the previous release can still call them.
 drop function if exists store_file(new_file, text, text, uuid, text, text, text);

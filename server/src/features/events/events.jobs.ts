@@ -13,11 +13,10 @@ export const eventPurge = periodic({
   everySeconds: () => 3_600,
   async run(deps, signal) {
     const expiredSeconds = keptSeconds + slackSeconds;
-    for (const { slot, expired, current } of await deps.db.query<SlotRow>(listOldSlots(expiredSeconds))) {
+    for (const { slot, current } of await deps.db.query<SlotRow>(listOldSlots(expiredSeconds))) {
       if (signal.aborted) return;
-      if (expired) await deps.db.query(truncateSlot(slot));
-      // Today's slot holds the expired events of ten days ago if nothing was dropped since.
-      else if (current) await deleteSlowly(deps, slot, expiredSeconds, signal);
+      if (current) await deleteSlowly(deps, slot, expiredSeconds, signal);
+      else await deps.db.query(truncateSlot(slot));
     }
   },
 });

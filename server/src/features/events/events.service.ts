@@ -83,12 +83,10 @@ function decodeCursor({ cursors }: FeedDeps, projectId: string, cursor: string):
   return { projectId, feed, position: { xid, number, since: since ?? null }, at };
 }
 
-function encodeCursor({ cursors }: FeedDeps, { projectId, feed, position, at }: FeedPlace): string {
+export function cursorOf({ cursors }: FeedDeps, { projectId, feed, position, at }: FeedPlace): string {
   const { xid, number, since } = position;
   return cursors.encode(listName(projectId), [feed, xid, number, at, ...(since === null ? [] : [since])]);
 }
-
-export const cursorOf = encodeCursor;
 
 /** The cursor after one event. */
 export const cursorAfter = (
@@ -96,7 +94,7 @@ export const cursorAfter = (
   place: FeedPlace,
   { xid, number, created_at }: FeedEvent,
 ): string =>
-  encodeCursor(deps, { ...place, position: { xid, number, since: place.position.since }, at: created_at });
+  cursorOf(deps, { ...place, position: { xid, number, since: place.position.since }, at: created_at });
 
 function refuseGone(place: FeedPlace, { feed, snapshot, now }: FeedRow): void {
   const isOld = Date.parse(place.at) < Date.parse(now) - keptSeconds * 1000;

@@ -1,6 +1,6 @@
 // Statements on events. They are inserted by functions of the database: record_event and record_stored.
 import type { EventPosition } from '../../contract/event.ts';
-import { type Sql, sql } from '../../platform/db/sql.ts';
+import { constantSql, type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface EventRow {
   readonly xid: string;
@@ -44,8 +44,9 @@ export interface FeedRow {
   readonly feed: string;
   readonly snapshot: string;
   readonly now: string;
-  /** The project records events, and need not be told to go on for a while. */
+  /** The project records events. */
   readonly listens: boolean;
+  /** It will stop soon, or has stopped: this read prolongs it. */
   readonly renew: boolean;
 }
 
@@ -76,34 +77,20 @@ export const findDelay = sql`
 
 export interface SlotRow {
   readonly slot: number;
-  /** Whether all of its events have expired. */
-  readonly expired: boolean;
-  /** Whether events of today go there. */
+  /** Events of today go there, beside those of ten days ago if nothing was dropped since. */
   readonly current: boolean;
 }
 
-/** The slots that have expired events. */
+/** The slots with expired events: those of 8 and 9 days ago, which get no new ones, and today's if it has old ones. */
 export const listOldSlots = (keptSeconds: number): Sql => sql`
-  select slot, slot = event_slot(now()) as current, not exists (select from events e where e.slot = slots.slot::smallint
-    and e.created_at >= now() - make_interval(secs => ${keptSeconds})) as expired
-  from generate_series(0, 9) slots(slot)
-  where exists (select from events e where e.slot = slots.slot::smallint
+  select old.slot, false as current from (
+    select event_slot(now() - make_interval(days => days)) as slot from generate_series(8, 9) ago(days)) old
+  where exists (select from events e where e.slot = old.slot)
+  union all
+  select event_slot(now()), true where exists (select from events e where e.slot = event_slot(now())
     and e.created_at < now() - make_interval(secs => ${keptSeconds}))`;
 
-const slots = [
-  sql`truncate events_0`,
-  sql`truncate events_1`,
-  sql`truncate events_2`,
-  sql`truncate events_3`,
-  sql`truncate events_4`,
-  sql`truncate events_5`,
-  sql`truncate events_6`,
-  sql`truncate events_7`,
-  sql`truncate events_8`,
-  sql`truncate events_9`,
-] as const;
-
-export const truncateSlot = (slot: number): Sql => slots[slot] as Sql;
+export const truncateSlot = (slot: number): Sql => sql`truncate events_${constantSql(slot)}`;
 
 /** Only needed if the task did not run for days, and a slot has events of two rounds. */
 export const deleteExpired = (slot: number, keptSeconds: number, rowsMax: number): Sql => sql`

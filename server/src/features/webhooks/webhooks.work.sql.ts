@@ -1,6 +1,6 @@
 // Statements of the workers that deliver. A worker holds a lease on each webhook that it delivers to; everything that it
 // records is fenced by the token of that lease.
-import { type Sql, sql } from '../../platform/db/sql.ts';
+import { constantSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { DeliveryRow, DeliveryStatus } from './webhooks.sql.ts';
 
 export interface ClaimedSecret {
@@ -226,17 +226,4 @@ export const listOldSlots = sql`
     from generate_series(8, 9) ago(days)) old
   where exists (select from webhook_deliveries d where d.slot = old.slot)`;
 
-const slots = [
-  sql`truncate webhook_deliveries_0`,
-  sql`truncate webhook_deliveries_1`,
-  sql`truncate webhook_deliveries_2`,
-  sql`truncate webhook_deliveries_3`,
-  sql`truncate webhook_deliveries_4`,
-  sql`truncate webhook_deliveries_5`,
-  sql`truncate webhook_deliveries_6`,
-  sql`truncate webhook_deliveries_7`,
-  sql`truncate webhook_deliveries_8`,
-  sql`truncate webhook_deliveries_9`,
-] as const;
-
-export const truncateSlot = (slot: number): Sql => slots[slot] as Sql;
+export const truncateSlot = (slot: number): Sql => sql`truncate webhook_deliveries_${constantSql(slot)}`;
