@@ -1,25 +1,21 @@
--- Records the events of files that store_files has just stored: those in the projects that listen, and the thresholds that their
--- users have crossed. `offset 0` forces one index probe per file: while files are few, PostgreSQL would plan to read all of them.
--- Generic plans, because it would plan anew for every length of the arrays.
-create or replace function record_stored(stored_ids uuid[], listening uuid[]) returns void language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+-- Records the events of files that store_files has just stored in projects that listen, and the thresholds that were crossed by
+-- those of their users who are near one, with the bytes that they have added. It is given the files: reading them again would
+-- cost as much as inserting the events. Generic plans, because PostgreSQL would plan anew for every length of the arrays.
+create or replace function record_stored(
+  projects uuid[], owners uuid[], views text[], near_users uuid[], near_bytes bigint[]
+) returns void language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  users_added uuid[];
-  bytes_added bigint[];
+  today smallint := event_slot(now());
 begin
-  with stored as materialized (
-    select f.project_id, f.user_id, f.size, f.view from unnest(listening) p(id), unnest(stored_ids) s(id), lateral (
-      select f.project_id, f.user_id, f.size, f.view from files f where f.project_id = p.id and f.id = s.id offset 0) f),
-  recorded as (
-    insert into events (project_id, type, user_id, data)
-    select s.project_id, 'file.created', s.user_id, s.view || 'null}' from stored s)
-  select array_agg(added.user_id), array_agg(added.bytes) into users_added, bytes_added
-    from (select s.user_id, sum(s.size)::bigint as bytes from stored s group by 1) added;
-  perform record_thresholds(u.project_id, u.id, u.used_bytes - added.bytes, p.storage_limit, u.used_bytes, p.storage_limit)
-    from unnest(users_added, bytes_added) added(user_id, bytes)
-    join users u on u.id = added.user_id
-    join plans p on p.project_id = u.project_id and p.id = coalesce(u.plan_id,
-      (select d.id from plans d where d.project_id = u.project_id and d.is_default))
-    where is_over(80, u.used_bytes, p.storage_limit);
-  perform pg_notify('pakhus_events', p.id::text) from unnest(listening) p(id);
+  insert into events (slot, project_id, type, user_id, data)
+    select today, f.project_id, 'file.created', f.user_id, f.view || 'null}'
+    from unnest(projects, owners, views) f(project_id, user_id, view);
+  if near_users <> '{}' then
+    perform record_thresholds(u.project_id, u.id, u.used_bytes - n.bytes, p.storage_limit, u.used_bytes, p.storage_limit)
+      from unnest(near_users, near_bytes) n(user_id, bytes)
+      join users u on u.id = n.user_id
+      join plans p on p.project_id = u.project_id and p.id = coalesce(u.plan_id,
+        (select d.id from plans d where d.project_id = u.project_id and d.is_default));
+  end if;
+  perform pg_notify('pakhus_events', f.project_id::text) from unnest(projects) f(project_id) group by f.project_id;
 end $$;

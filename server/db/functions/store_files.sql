@@ -12,7 +12,11 @@ declare
   blank new_file;
   free_ids uuid[];
   stored_ids uuid[];
-  listening uuid[];
+  told_projects uuid[];
+  told_users uuid[];
+  told_views text[];
+  near_users uuid[];
+  near_bytes bigint[];
   entry record;
 begin
   blank.created_at := now();
@@ -25,13 +29,14 @@ begin
     select p.id, p.listens_until from projects p where p.id = any(array(select a.project_id from asked a))
     for key share skip locked),
   free_users as materialized (
-    select u.id, u.project_id, u.active, u.plan_id, u.used_bytes + u.reserved_bytes as taken_bytes, u.file_count from users u
+    select u.id, u.project_id, u.active, u.plan_id, u.used_bytes,
+      u.used_bytes + u.reserved_bytes as taken_bytes, u.file_count from users u
     where u.id = any(array(select a.user_id from asked a)) for no key update skip locked),
   free_spaces as materialized (
     select s.id, s.user_id, s.active, s.limit_bytes, s.used_bytes + s.reserved_bytes as taken_bytes from spaces s
     where s.id = any(array(select a.space_id from asked a)) for no key update skip locked),
   users_with_room as materialized (
-    select u.id, u.project_id
+    select u.id, u.project_id, u.used_bytes, p.storage_limit
     from (select a.user_id, sum(a.size) as bytes, count(*) as files from asked a group by 1) wanted
     join free_users u on u.id = wanted.user_id
     left join plans p on p.id = coalesce(u.plan_id,
@@ -70,7 +75,16 @@ begin
       metadata, visibility, zone, sha256, created_at, updated_at)
     select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder, f.tags,
       f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at
-    from stored f),
+    from stored f
+    returning project_id, user_id, size, view),
+  told as materialized (
+    select i.project_id, i.user_id, i.size, i.view from inserted i
+    where i.project_id = any(array(select p.id from free_projects p where p.listens_until > now()))),
+  near as materialized (
+    select u.id, added.bytes
+    from (select t.user_id, sum(t.size)::bigint as bytes from told t group by 1) added
+    join users_with_room u on u.id = added.user_id
+    where is_over(80, u.used_bytes + added.bytes, u.storage_limit)),
   audited as (
     insert into audit_logs
       (project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent, action, resource_type, resource_id, user_id,
@@ -84,9 +98,12 @@ begin
     array(select a.id from asked a where a.project_id = any(array(select p.id from free_projects p))
       and a.user_id = any(array(select u.id from free_users u))
       and (a.space_id is null or a.space_id = any(array(select s.id from free_spaces s)))),
-    array(select p.id from free_projects p where p.listens_until > now())
-  into stored_ids, free_ids, listening;
-  if listening <> '{}' then perform record_stored(stored_ids, listening); end if;
+    array(select t.project_id from told t), array(select t.user_id from told t), array(select t.view from told t),
+    array(select n.id from near n), array(select n.bytes from near n)
+  into stored_ids, free_ids, told_projects, told_users, told_views, near_users, near_bytes;
+  if told_projects <> '{}' then
+    perform record_stored(told_projects, told_users, told_views, near_users, near_bytes);
+  end if;
 
   for entry in
     select e.value, e.ordinality, (e.value -> 'file' ->> 'id')::uuid as file_id
