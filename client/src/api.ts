@@ -2240,6 +2240,7 @@ export type paths = {
                     mime_type?: string;
                     visibility?: components["schemas"]["Visibility"];
                     space_id?: string;
+                    trashed?: boolean;
                     limit?: number;
                     cursor?: string;
                 };
@@ -2258,7 +2259,7 @@ export type paths = {
                     };
                     content: {
                         "application/json": {
-                            files: components["schemas"]["StoredFile"][];
+                            files: components["schemas"]["ListedFile"][];
                             /** @description Null on the last page. */
                             next_cursor: string | null;
                         };
@@ -2297,6 +2298,10 @@ export type paths = {
                             [key: string]: unknown;
                         } | null;
                         visibility?: components["schemas"]["Visibility"];
+                        /** @description When the file is deleted, or goes to the trash if the project keeps one; null: never. A time to come. A date, or a date and time; UTC unless it has an offset. */
+                        expires_at?: string | null;
+                        /** @description Until then the file cannot be deleted, and neither can its user or project; its metadata can change. Only the project owner may set it, and only to a later time than before. A date, or a date and time; UTC unless it has an offset. */
+                        retain_until?: string | null;
                         /** @description The space to store the file in. Absent or empty: outside of spaces. */
                         space_id?: string;
                         /** @description SHA-256 of the file, in hex, or empty. If it does not match, the upload is refused. */
@@ -2442,7 +2447,9 @@ export type paths = {
         /** Delete a file */
         delete: {
             parameters: {
-                query?: never;
+                query?: {
+                    permanent?: boolean;
+                };
                 header?: {
                     "If-Match"?: string;
                 };
@@ -2526,6 +2533,111 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/project/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the settings of the project */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            settings: components["schemas"]["ProjectSettings"];
+                        };
+                    };
+                };
+            };
+        };
+        /** Change the settings of the project */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ProjectSettings"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            settings: components["schemas"]["ProjectSettings"];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/files/{fileId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Bring a file back from the trash */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            file: components["schemas"]["StoredFile"];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/project/users/{userId}/uploads": {
         parameters: {
             query?: never;
@@ -2599,6 +2711,10 @@ export type paths = {
                             [key: string]: unknown;
                         } | null;
                         visibility?: components["schemas"]["Visibility"];
+                        /** @description When the file is deleted, or goes to the trash if the project keeps one; null: never. A time to come. A date, or a date and time; UTC unless it has an offset. */
+                        expires_at?: string | null;
+                        /** @description Until then the file cannot be deleted, and neither can its user or project; its metadata can change. Only the project owner may set it, and only to a later time than before. A date, or a date and time; UTC unless it has an offset. */
+                        retain_until?: string | null;
                         /** Format: uuid */
                         space_id?: string | null;
                         /** @description SHA-256 of the file, in hex. If it does not match, the upload is refused. */
@@ -3005,6 +3121,10 @@ export type paths = {
                             [key: string]: unknown;
                         } | null;
                         visibility?: components["schemas"]["Visibility"];
+                        /** @description When the file is deleted, or goes to the trash if the project keeps one; null: never. A time to come. A date, or a date and time; UTC unless it has an offset. */
+                        expires_at?: string | null;
+                        /** @description Until then the file cannot be deleted, and neither can its user or project; its metadata can change. Only the project owner may set it, and only to a later time than before. A date, or a date and time; UTC unless it has an offset. */
+                        retain_until?: string | null;
                         /** @description The space to store the file in. Absent or empty: outside of spaces. */
                         space_id?: string;
                         /** @description SHA-256 of the file, in hex, or empty. If it does not match, the upload is refused. */
@@ -3951,7 +4071,7 @@ export type components = {
             last_used_at: string | null;
         };
         /** @enum {string} */
-        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.delete" | "file.download" | "upload.create" | "upload.cancel" | "upload.expire" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.test" | "webhook.replay" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
+        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.delete" | "file.trash" | "file.restore" | "file.expire" | "file.purge" | "file.download" | "upload.create" | "upload.cancel" | "upload.expire" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.test" | "webhook.replay" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -4024,7 +4144,7 @@ export type components = {
             };
         };
         /** @enum {string} */
-        ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "GONE" | "IDEMPOTENCY_MISMATCH" | "PRECONDITION_FAILED" | "STORAGE_LIMIT_EXCEEDED" | "FILE_TOO_LARGE" | "MIME_NOT_ALLOWED" | "OVER_QUOTA" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "STORAGE_UNAVAILABLE";
+        ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "GONE" | "IDEMPOTENCY_MISMATCH" | "PRECONDITION_FAILED" | "LOCKED" | "STORAGE_LIMIT_EXCEEDED" | "FILE_TOO_LARGE" | "MIME_NOT_ALLOWED" | "OVER_QUOTA" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "STORAGE_UNAVAILABLE";
         Event: {
             /** Format: uuid */
             id: string;
@@ -4041,7 +4161,7 @@ export type components = {
             };
         };
         /** @enum {string} */
-        EventType: "file.created" | "file.updated" | "file.deleted" | "image.done" | "image.failed" | "upload.expired" | "user.created" | "user.updated" | "user.deleted" | "space.created" | "space.updated" | "space.deleted" | "quota.threshold";
+        EventType: "file.created" | "file.updated" | "file.deleted" | "file.trashed" | "file.restored" | "file.expired" | "image.done" | "image.failed" | "upload.expired" | "user.created" | "user.updated" | "user.deleted" | "space.created" | "space.updated" | "space.deleted" | "quota.threshold";
         FileChange: {
             /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
             folder?: string | null;
@@ -4053,6 +4173,10 @@ export type components = {
                 [key: string]: unknown;
             } | null;
             visibility?: components["schemas"]["Visibility"];
+            /** @description When the file is deleted, or goes to the trash if the project keeps one; null: never. A time to come. A date, or a date and time; UTC unless it has an offset. */
+            expires_at?: string | null;
+            /** @description Until then the file cannot be deleted, and neither can its user or project; its metadata can change. Only the project owner may set it, and only to a later time than before. A date, or a date and time; UTC unless it has an offset. */
+            retain_until?: string | null;
         };
         FileDetail: {
             /** Format: uuid */
@@ -4080,6 +4204,16 @@ export type components = {
                 [key: string]: unknown;
             };
             visibility: components["schemas"]["Visibility"];
+            /**
+             * Format: date-time
+             * @description When the file goes. Absent if it does not.
+             */
+            expires_at?: string;
+            /**
+             * Format: date-time
+             * @description Until then the file is held. Absent if it never was.
+             */
+            retain_until?: string;
             compression: components["schemas"]["Job"] | null;
             /** @description Downloads the file without a credential. */
             url: string;
@@ -4222,6 +4356,54 @@ export type components = {
         };
         /** @enum {string} */
         JobStatus: "pending" | "processing" | "done" | "failed";
+        ListedFile: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: uuid */
+            user_id: string;
+            /** Format: uuid */
+            space_id: string | null;
+            name: string;
+            /** @description Of the upload. */
+            size: number;
+            /** @description The type of the upload. */
+            mimeType: string;
+            storageKey: string;
+            /** @description SHA-256 of the upload, in hex. Null for a moment after a direct upload without one. */
+            sha256: string | null;
+            folder: string;
+            tags: string[];
+            classifier: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            visibility: components["schemas"]["Visibility"];
+            /**
+             * Format: date-time
+             * @description When the file goes. Absent if it does not.
+             */
+            expires_at?: string;
+            /**
+             * Format: date-time
+             * @description Until then the file is held. Absent if it never was.
+             */
+            retain_until?: string;
+            compression: components["schemas"]["Job"] | null;
+            /**
+             * Format: date-time
+             * @description When it was deleted. Only in the list of the trash.
+             */
+            trashed_at?: string;
+            /**
+             * Format: date-time
+             * @description When it is deleted for good. Only in the list of the trash.
+             */
+            purge_at?: string;
+        };
         NewIntegration: {
             name?: string | null;
             /** @description Scopes; repeated ones count once. */
@@ -4325,6 +4507,10 @@ export type components = {
             today: components["schemas"]["Counters"];
             last_30_days: components["schemas"]["Counters"];
             storage: components["schemas"]["StorageStats"];
+        };
+        ProjectSettings: {
+            /** @description How many days a deleted file stays in the trash. 0: there is no trash, and a deletion is final. Applies to files that are in the trash already, too. */
+            trash_days: number;
         };
         ProjectStats: {
             /** Format: uuid */
@@ -4481,6 +4667,16 @@ export type components = {
                 [key: string]: unknown;
             };
             visibility: components["schemas"]["Visibility"];
+            /**
+             * Format: date-time
+             * @description When the file goes. Absent if it does not.
+             */
+            expires_at?: string;
+            /**
+             * Format: date-time
+             * @description Until then the file is held. Absent if it never was.
+             */
+            retain_until?: string;
             compression: components["schemas"]["Job"] | null;
         };
         Upload: {

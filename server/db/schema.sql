@@ -88,7 +88,6 @@ create table compression_jobs (
   deaths_alone integer not null default 0
 );
 alter table compression_jobs add constraint compression_jobs_pkey PRIMARY KEY (project_id, id);
-alter table compression_jobs add constraint compression_jobs_project_id_file_id_fkey FOREIGN KEY (project_id, file_id) REFERENCES files(project_id, id) ON DELETE CASCADE;
 alter table compression_jobs add constraint compression_jobs_project_id_file_id_key UNIQUE (project_id, file_id);
 alter table compression_jobs add constraint compression_jobs_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
 alter table compression_jobs add constraint compression_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'done'::text, 'failed'::text])));
@@ -162,7 +161,10 @@ create table files (
   sha256 bytea,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  view text storage external
+  view text storage external,
+  expires_at timestamp(3) with time zone,
+  retain_until timestamp(3) with time zone,
+  crc32 bigint
 );
 alter table files add constraint files_pkey PRIMARY KEY (project_id, id);
 alter table files add constraint files_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES users(project_id, id) ON DELETE CASCADE;
@@ -170,6 +172,7 @@ alter table files add constraint files_project_id_user_id_space_id_fkey FOREIGN 
 alter table files add constraint files_size_check CHECK ((size >= 0));
 alter table files add constraint files_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text])));
 alter table files add constraint files_zone_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
+CREATE INDEX files_held ON public.files USING btree (project_id, user_id, retain_until) WHERE (retain_until IS NOT NULL);
 CREATE INDEX files_newest ON public.files USING btree (project_id, user_id, created_at, id);
 CREATE INDEX files_of_classifier ON public.files USING btree (user_id, classifier, created_at, id) WHERE (classifier IS NOT NULL);
 CREATE INDEX files_of_folder ON public.files USING btree (user_id, translate(folder, '/'::text, ''::text), created_at, id);
@@ -178,11 +181,13 @@ CREATE INDEX files_of_mime_type ON public.files USING btree (user_id, mime_type,
 CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at, id) WHERE (space_id IS NOT NULL);
 CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at, id) WHERE (space_id IS NOT NULL);
 CREATE INDEX files_public ON public.files USING btree (user_id, created_at, id) WHERE (visibility = 'public'::text);
+CREATE INDEX files_to_expire ON public.files USING btree (GREATEST(expires_at, retain_until)) WHERE (expires_at IS NOT NULL);
 CREATE INDEX files_to_hash ON public.files USING btree (project_id, id) WHERE (sha256 IS NULL);
 CREATE INDEX files_to_hide ON public.files USING btree (id) WHERE ((visibility = 'private'::text) AND (zone = 'public'::text));
 CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> zone);
 CREATE TRIGGER files_added AFTER INSERT ON public.files REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files_added();
 CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file_changed();
+CREATE TRIGGER files_drop_jobs AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_jobs();
 CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files_gone();
 CREATE TRIGGER files_retagged AFTER UPDATE ON public.files FOR EACH ROW WHEN (((((old.project_id IS DISTINCT FROM new.project_id) OR (old.user_id IS DISTINCT FROM new.user_id)) OR (old.tags IS DISTINCT FROM new.tags)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION keep_file_tags();
 CREATE TRIGGER files_tagged AFTER INSERT ON public.files REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_tags();
@@ -303,7 +308,8 @@ create table projects (
   rate_limit_window bigint,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  listens_until timestamp with time zone
+  listens_until timestamp with time zone,
+  trash_days day_count not null default 0
 );
 alter table projects add constraint projects_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_rate_limit_max_check CHECK ((rate_limit_max >= 1));
@@ -399,6 +405,41 @@ CREATE INDEX stat_totals_empty ON public.stat_totals USING btree (project_id) WH
 CREATE INDEX stat_totals_largest ON public.stat_totals USING btree (project_id, dimension, count DESC, value);
 CREATE INDEX stat_totals_of_installation ON public.stat_totals USING btree (dimension) WHERE (dimension = ANY (ARRAY['users'::text, 'visibility'::text, 'jobs'::text]));
 
+create table trashed_files (
+  id uuid not null,
+  project_id uuid not null,
+  user_id uuid not null,
+  space_id uuid,
+  name text not null,
+  size bigint not null,
+  mime_type text collate "C" not null,
+  storage_key text not null,
+  folder text collate "C" not null,
+  tags text[] not null,
+  classifier text,
+  metadata jsonb not null,
+  visibility text not null,
+  zone text not null,
+  sha256 bytea,
+  crc32 bigint,
+  expires_at timestamp(3) with time zone,
+  retain_until timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  view text not null,
+  trashed_at timestamp(3) with time zone not null default now()
+);
+alter table trashed_files add constraint trashed_files_pkey PRIMARY KEY (project_id, id);
+alter table trashed_files add constraint trashed_files_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES users(project_id, id) ON DELETE CASCADE;
+alter table trashed_files add constraint trashed_files_project_id_user_id_space_id_fkey FOREIGN KEY (project_id, user_id, space_id) REFERENCES spaces(project_id, user_id, id);
+CREATE INDEX trashed_files_newest ON public.trashed_files USING btree (project_id, user_id, trashed_at, id);
+CREATE INDEX trashed_files_of_space ON public.trashed_files USING btree (space_id, trashed_at, id) WHERE (space_id IS NOT NULL);
+CREATE INDEX trashed_files_to_hide ON public.trashed_files USING btree (id) WHERE (zone = 'public'::text);
+CREATE INDEX trashed_files_to_purge ON public.trashed_files USING btree (project_id, trashed_at);
+CREATE TRIGGER files_trashed AFTER INSERT ON public.trashed_files REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_trash();
+CREATE TRIGGER files_untrashed AFTER DELETE ON public.trashed_files REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_trash();
+CREATE TRIGGER trashed_files_drop_jobs AFTER DELETE ON public.trashed_files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_jobs();
+
 create table two_factors (
   account_id uuid not null,
   key_id text not null,
@@ -454,7 +495,9 @@ create table uploads (
   error jsonb,
   expires_at timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone not null default now(),
-  updated_at timestamp(3) with time zone not null default now()
+  updated_at timestamp(3) with time zone not null default now(),
+  file_expires_at timestamp(3) with time zone,
+  file_retain_until timestamp(3) with time zone
 );
 alter table uploads add constraint uploads_mode_check CHECK ((mode = ANY (ARRAY['resumable'::text, 'direct'::text])));
 alter table uploads add constraint uploads_pkey PRIMARY KEY (project_id, id);
@@ -615,12 +658,17 @@ create type new_file as (
   zone text,
   sha256 bytea,
   created_at timestamp(3) with time zone,
-  updated_at timestamp(3) with time zone
+  updated_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone,
+  retain_until timestamp(3) with time zone,
+  crc32 bigint
 );
 
 create domain audit_actor as text CHECK ((VALUE = ANY (ARRAY['admin'::text, 'project'::text, 'integration'::text]))) NOT VALID;
 
 create domain byte_count as bigint CHECK ((VALUE >= 0)) NOT VALID;
+
+create domain day_count as smallint CHECK (((VALUE >= 0) AND (VALUE <= 365))) NOT VALID;
 
 create domain delivery_status as text CHECK ((VALUE = ANY (ARRAY['pending'::text, 'succeeded'::text, 'retrying'::text, 'failed'::text])));
 
@@ -826,7 +874,7 @@ declare
 begin
   perform lock_upload_owner(project, upload_id);
   select u.user_id, u.space_id, u.name, u.size, u.mime_type, u.folder, u.tags, u.classifier, u.metadata, u.visibility, u.zone,
-      u.object_id, u.tail_id, u.reserved, u.actor_type, u.actor_id, u.actor_key_id
+      u.file_expires_at, u.file_retain_until, u.object_id, u.tail_id, u.reserved, u.actor_type, u.actor_id, u.actor_key_id
     into upload from uploads u
     where u.project_id = project and u.id = upload_id and u.epoch = at_epoch and u.status = 'uploading' for update;
   if not found then outcome := 'taken'; return; end if;
@@ -846,6 +894,8 @@ begin
   file.visibility := upload.visibility;
   file.zone := upload.zone;
   file.sha256 := digest;
+  file.expires_at := upload.file_expires_at;
+  file.retain_until := upload.file_retain_until;
   file.created_at := now();
   file.updated_at := now();
   -- Given back first, so that store_file finds exactly this room.
@@ -944,11 +994,12 @@ begin
   created_at := now();
   insert into uploads (id, project_id, user_id, space_id, mode, token_hash, integration_id, key_id, jti, actor_type,
       actor_id, actor_key_id, name, mime_type, folder, tags, classifier, metadata, visibility, sha256, size, reserved,
-      object_id, zone, expires_at)
+      object_id, zone, expires_at, file_expires_at, file_retain_until)
     values (upload.id, upload.project_id, upload.user_id, upload.space_id, upload.mode, upload.token_hash,
       upload.integration_id, upload.key_id, upload.jti, upload.actor_type, upload.actor_id, upload.actor_key_id,
       upload.name, upload.mime_type, upload.folder, upload.tags, upload.classifier, upload.metadata, upload.visibility,
-      upload.sha256, upload.size, upload.reserved, upload.object_id, upload.zone, upload.expires_at);
+      upload.sha256, upload.size, upload.reserved, upload.object_id, upload.zone, upload.expires_at,
+      upload.file_expires_at, upload.file_retain_until);
   -- Only a direct upload has its object from the beginning: clients send its parts at any time.
   insert into objects (project_id, file_id, id, zone, state, held_until)
     select upload.project_id, upload.object_id, upload.object_id, upload.zone, 'writing', upload.expires_at + interval '2 hours'
@@ -965,40 +1016,9 @@ CREATE OR REPLACE FUNCTION public.delete_file(project_id uuid, user_id uuid, spa
  RETURNS TABLE(zone text)
  LANGUAGE plpgsql
 AS $function$
-#variable_conflict use_column
-declare
-  gone record;
-  listens boolean;
-  compression text;
 begin
-  select p.listens_until > now() into listens from projects p where p.id = $1 for key share;
-  perform from users u where u.project_id = $1 and u.id = $2 for no key update;
-  -- The space before the file: see the order of locks in the baseline.
-  perform from spaces s where s.project_id = $1
-    and s.id = (select f.space_id from files f where f.id = $4 and f.project_id = $1) for no key update;
-  if listens then
-    select job_json(j.id, j.file_id, j.status, j.original_size, j.compressed_size, j.format, j.width, j.height, j.error)
-      into compression from compression_jobs j where j.project_id = $1 and j.file_id = $4;
-  end if;
-  delete from files f
-    where f.project_id = $1 and f.user_id = $2 and f.id = $4 and ($3 is null or f.space_id = $3)
-    returning f.id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.zone, f.view into gone;
-  if not found then return; end if;
-  update users u set used_bytes = u.used_bytes - gone.size, file_count = u.file_count - 1
-    where u.id = gone.user_id and u.project_id = $1;
-  update spaces s set used_bytes = s.used_bytes - gone.size, file_count = s.file_count - 1
-    where s.id = gone.space_id and s.project_id = $1;
-  -- A mover or an image worker may still be writing: its object is deleted now, and again when its last request cannot
-  -- arrive any more.
-  update objects o set state = 'deleting', holder = null, held_until = now(),
-      late_until = case when o.state in ('moving', 'rewriting') then o.held_until else o.late_until end
-    where o.project_id = $1 and o.file_id = gone.id and o.state in ('stored', 'moving', 'rewriting');
-  perform record_audit($1, $6, $7, $8, $9, $10, $5, 'file', gone.id::text, gone.user_id,
-    jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
-  if listens then
-    perform insert_event($1, 'file.deleted', gone.user_id, gone.view || coalesce(compression, 'null') || '}');
-  end if;
-  return query select gone.zone;
+  return query select r.zone from remove_files($1, $2, $3, array[$4], false, jsonb_build_object('action', $5, 'actor_type', $6,
+    'actor_id', $7, 'actor_key_id', $8, 'ip_address', $9, 'user_agent', $10)) r;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.drop_audit_partition(expired timestamp with time zone)
@@ -1022,6 +1042,18 @@ begin
   execute format('drop table %I', oldest.name);
   perform attach_audit_partition('audit_logs_past', '-infinity', oldest.upper);
   return oldest.name;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.drop_jobs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from compression_jobs j using gone g
+    where j.project_id = g.project_id and j.file_id = g.id and starts_with(g.mime_type, 'image/')
+      and not exists (select from files f where f.project_id = g.project_id and f.id = g.id)
+      and not exists (select from trashed_files t where t.project_id = g.project_id and t.id = g.id);
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.drop_upload_objects(project uuid, VARIADIC ids uuid[])
@@ -1291,6 +1323,18 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.note_trash()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into stat_deltas
+    select c.project_id, 'trash', '', case tg_op when 'INSERT' then count(*) else -count(*) end,
+      case tg_op when 'INSERT' then sum(c.size) else -sum(c.size) end
+    from changed c group by 1;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.note_users()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1324,6 +1368,59 @@ CREATE OR REPLACE FUNCTION public.project_listens(project uuid)
 AS $function$
 begin
   return exists (select from projects p where p.id = project and p.listens_until > now());
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.purge_files(project uuid, owner uuid, space uuid, file_ids uuid[], stamp jsonb)
+ RETURNS TABLE(id uuid, zone text)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  listens boolean;
+  gone record;
+begin
+  select p.listens_until > now() into listens from projects p where p.id = project for key share;
+  perform from users u where u.project_id = project and u.id = owner for no key update;
+  perform from spaces s where s.project_id = project and s.id = any(array(
+    select t.space_id from trashed_files t where t.project_id = project and t.id = any(file_ids) and t.space_id is not null))
+    order by s.id for no key update;
+  for gone in
+    with taken as (
+      delete from trashed_files t
+      where t.project_id = project and t.user_id = owner and t.id = any(file_ids) and (space is null or t.space_id = space)
+      returning t.id, t.space_id, t.name, t.size, t.mime_type, t.zone, t.view),
+    charged_user as (
+      update users u set used_bytes = u.used_bytes - g.bytes, file_count = u.file_count - g.files
+      from (select sum(t.size)::bigint as bytes, count(*) as files from taken t having count(*) > 0) g
+      where u.project_id = project and u.id = owner),
+    charged_spaces as (
+      update spaces s set used_bytes = s.used_bytes - g.bytes, file_count = s.file_count - g.files
+      from (select t.space_id, sum(t.size)::bigint as bytes, count(*) as files from taken t
+        where t.space_id is not null group by 1) g
+      where s.project_id = project and s.id = g.space_id),
+    dropped as (
+      update objects o set state = 'deleting', holder = null, held_until = now(),
+        late_until = case when o.state in ('moving', 'rewriting') then o.held_until else o.late_until end
+      where o.project_id = project and o.file_id = any(array(select t.id from taken t))
+        and o.state in ('stored', 'moving', 'rewriting')),
+    told as (
+      insert into events (project_id, type, user_id, data)
+      select project, 'file.deleted', owner, t.view || coalesce((
+        select job_json(j.id, j.file_id, j.status, j.original_size, j.compressed_size, j.format, j.width, j.height, j.error)
+        from compression_jobs j where j.project_id = project and j.file_id = t.id and starts_with(t.mime_type, 'image/')),
+        'null') || '}'
+      from taken t where listens)
+    select t.id, t.name, t.size, t.mime_type, t.zone from taken t
+  loop
+    perform record_audit(project, stamp ->> 'actor_type', (stamp ->> 'actor_id')::uuid, stamp ->> 'actor_key_id',
+      stamp ->> 'ip_address', stamp ->> 'user_agent', stamp ->> 'action', 'file', gone.id::text, owner,
+      jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
+    id := gone.id;
+    zone := gone.zone;
+    return next;
+  end loop;
+  if listens then perform pg_notify('pakhus_events', project::text); end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.record_audit(project_id uuid, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, action text, resource_type text, resource_id text, user_id uuid, metadata jsonb)
@@ -1418,6 +1515,80 @@ begin
   raise exception 'audit rows are immutable' using errcode = 'restrict_violation';
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.remove_files(project uuid, owner uuid, space uuid, file_ids uuid[], for_good boolean, stamp jsonb, event_type text DEFAULT NULL::text)
+ RETURNS TABLE(id uuid, zone text, trashed boolean)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  listens boolean;
+  gone record;
+begin
+  select p.listens_until > now(), p.trash_days > 0 and not for_good into listens, trashed
+    from projects p where p.id = project for key share;
+  perform from users u where u.project_id = project and u.id = owner for no key update;
+  -- The space before the file: see the order of locks in the baseline.
+  perform from spaces s where s.project_id = project and s.id = any(array(
+    select f.space_id from files f where f.project_id = project and f.id = any(file_ids) and f.space_id is not null))
+    order by s.id for no key update;
+  for gone in
+    with taken as materialized (
+      select f.id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder, f.tags, f.classifier,
+        f.metadata, f.visibility, f.zone, f.sha256, f.crc32, f.expires_at, f.retain_until, f.created_at, f.updated_at, f.view
+      from files f
+      where f.project_id = project and f.user_id = owner and f.id = any(file_ids) and (space is null or f.space_id = space)
+        and coalesce(f.retain_until <= now(), true)
+      for update),
+    kept as (
+      insert into trashed_files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
+        metadata, visibility, zone, sha256, crc32, expires_at, retain_until, created_at, updated_at, view)
+      select t.id, project, t.user_id, t.space_id, t.name, t.size, t.mime_type, t.storage_key, t.folder, t.tags, t.classifier,
+        t.metadata, t.visibility, t.zone, t.sha256, t.crc32, t.expires_at, t.retain_until, t.created_at, t.updated_at, t.view
+      from taken t where trashed),
+    deleted as (
+      delete from files f where f.project_id = project and f.id = any(array(select t.id from taken t))),
+    charged_user as (
+      update users u set used_bytes = u.used_bytes - g.bytes, file_count = u.file_count - g.files
+      from (select sum(t.size)::bigint as bytes, count(*) as files from taken t where not trashed having count(*) > 0) g
+      where u.project_id = project and u.id = owner),
+    charged_spaces as (
+      update spaces s set used_bytes = s.used_bytes - g.bytes, file_count = s.file_count - g.files
+      from (select t.space_id, sum(t.size)::bigint as bytes, count(*) as files from taken t
+        where t.space_id is not null and not trashed group by 1) g
+      where s.project_id = project and s.id = g.space_id),
+    -- A mover or an image worker may still be writing. What a mover writes is deleted now, and again when its last request
+    -- cannot arrive any more; what an image worker writes stays with a file in the trash, whose job knows both digests.
+    dropped as (
+      update objects o set state = case when trashed and o.state = 'rewriting' then 'stored' else 'deleting' end, holder = null,
+        held_until = case when trashed and o.state = 'rewriting' then null else now() end,
+        late_until = case when o.state in ('moving', 'rewriting') then o.held_until else o.late_until end
+      where o.project_id = project and o.file_id = any(array(select t.id from taken t))
+        and (o.state in ('moving', 'rewriting') or (o.state = 'stored' and not trashed))),
+    told as (
+      insert into events (project_id, type, user_id, data)
+      select project, coalesce(event_type, case when trashed then 'file.trashed' else 'file.deleted' end), owner,
+        t.view || coalesce((
+          select job_json(j.id, j.file_id, j.status, j.original_size, j.compressed_size, j.format, j.width, j.height, j.error)
+          from compression_jobs j where j.project_id = project and j.file_id = t.id and starts_with(t.mime_type, 'image/')),
+          'null') || '}'
+      from taken t where listens)
+    select t.id, t.name, t.size, t.mime_type, t.zone from taken t
+  loop
+    if stamp is not null then
+      perform record_audit(project, stamp ->> 'actor_type', (stamp ->> 'actor_id')::uuid, stamp ->> 'actor_key_id',
+        stamp ->> 'ip_address', stamp ->> 'user_agent',
+        case when trashed and stamp ->> 'action' = 'file.delete' then 'file.trash' else stamp ->> 'action' end,
+        'file', gone.id::text, owner,
+        jsonb_build_object('old', jsonb_build_object('name', gone.name, 'size', gone.size, 'mimeType', gone.mime_type)));
+    end if;
+    id := gone.id;
+    zone := case when trashed then null else gone.zone end;
+    return next;
+  end loop;
+  if listens then perform pg_notify('pakhus_events', project::text); end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.reserve_bytes(project uuid, owner uuid, space uuid, bytes bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -1428,6 +1599,54 @@ begin
   if space is not null then
     update spaces s set reserved_bytes = s.reserved_bytes + bytes where s.project_id = project and s.id = space;
   end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.restore_files(project uuid, owner uuid, space uuid, file_ids uuid[], stamp jsonb)
+ RETURNS TABLE(id uuid, shown text, waiting_job uuid)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  listens boolean;
+  back record;
+begin
+  select p.listens_until > now() into listens from projects p where p.id = project for key share;
+  for back in
+    with taken as materialized (
+      select t.id, t.user_id, t.space_id, t.name, t.size, t.mime_type, t.storage_key, t.folder, t.tags, t.classifier,
+        t.metadata, t.visibility, t.zone, t.sha256, t.crc32, t.expires_at, t.retain_until, t.created_at
+      from trashed_files t
+      where t.project_id = project and t.user_id = owner and t.id = any(file_ids) and (space is null or t.space_id = space)
+      for update),
+    inserted as (
+      insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
+        metadata, visibility, zone, sha256, crc32, expires_at, retain_until, created_at, updated_at)
+      select t.id, project, t.user_id, t.space_id, t.name, t.size, t.mime_type, t.storage_key, t.folder, t.tags, t.classifier,
+        t.metadata, t.visibility, t.zone, t.sha256, t.crc32, case when t.expires_at > now() then t.expires_at end,
+        t.retain_until, t.created_at, now()
+      from taken t
+      returning id, name, mime_type, view),
+    deleted as (
+      delete from trashed_files t where t.project_id = project and t.id = any(array(select i.id from inserted i))),
+    -- A mover may be taking it out of the public zone.
+    dropped as (
+      update objects o set state = 'deleting', holder = null, held_until = now(), late_until = o.held_until
+      where o.project_id = project and o.file_id = any(array(select t.id from taken t)) and o.state = 'moving')
+    select i.id, i.name, i.view || case when j.id is null then 'null' else
+        job_json(j.id, j.file_id, j.status, j.original_size, j.compressed_size, j.format, j.width, j.height, j.error)
+      end || '}' as shown, case when j.status in ('pending', 'processing') then j.id end as waiting_job
+    from inserted i left join compression_jobs j on j.project_id = project and j.file_id = i.id
+  loop
+    perform record_audit(project, stamp ->> 'actor_type', (stamp ->> 'actor_id')::uuid, stamp ->> 'actor_key_id',
+      stamp ->> 'ip_address', stamp ->> 'user_agent', stamp ->> 'action', 'file', back.id::text, owner,
+      jsonb_build_object('new', jsonb_build_object('name', back.name)));
+    if listens then perform insert_event(project, 'file.restored', owner, back.shown); end if;
+    id := back.id;
+    shown := back.shown;
+    waiting_job := back.waiting_job;
+    return next;
+  end loop;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.store_file(file new_file, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, compression text DEFAULT 'null'::text, OUT outcome text, OUT stored_at timestamp with time zone)
@@ -1478,10 +1697,10 @@ begin
       where id = file.space_id and project_id = file.project_id;
   end if;
   insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
-      metadata, visibility, zone, sha256, created_at, updated_at)
+      metadata, visibility, zone, sha256, crc32, expires_at, retain_until, created_at, updated_at)
     values (file.id, file.project_id, file.user_id, file.space_id, file.name, file.size, file.mime_type,
       file.storage_key, file.folder, file.tags, file.classifier, file.metadata, file.visibility, file.zone,
-      file.sha256, file.created_at, file.updated_at)
+      file.sha256, file.crc32, file.expires_at, file.retain_until, file.created_at, file.updated_at)
     returning view || compression || '}' into event_data;
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
     action, 'file', file.id::text, file.user_id,
@@ -1517,7 +1736,8 @@ begin
   blank.updated_at := now();
   with asked as materialized (
     select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder,
-      f.tags, f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at, e.value as entry
+      f.tags, f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.crc32, f.expires_at, f.retain_until,
+      f.created_at, f.updated_at, e.value as entry
     from jsonb_array_elements(batch) e, jsonb_populate_record(blank, e.value -> 'file') f),
   free_projects as materialized (
     select p.id, p.listens_until from projects p where p.id = any(array(select a.project_id from asked a))
@@ -1553,7 +1773,8 @@ begin
     returning o.file_id),
   stored as materialized (
     select a.id, a.project_id, a.user_id, a.space_id, a.name, a.size, a.mime_type, a.storage_key, a.folder,
-      a.tags, a.classifier, a.metadata, a.visibility, a.zone, a.sha256, a.created_at, a.updated_at, a.entry
+      a.tags, a.classifier, a.metadata, a.visibility, a.zone, a.sha256, a.crc32, a.expires_at, a.retain_until,
+      a.created_at, a.updated_at, a.entry
     from kept k join asked a on a.id = k.file_id),
   charged_users as (
     update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
@@ -1566,9 +1787,10 @@ begin
     where s.id = added.space_id),
   inserted as (
     insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
-      metadata, visibility, zone, sha256, created_at, updated_at)
+      metadata, visibility, zone, sha256, crc32, expires_at, retain_until, created_at, updated_at)
     select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder, f.tags,
-      f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at
+      f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.crc32, f.expires_at, f.retain_until,
+      f.created_at, f.updated_at
     from stored f
     returning project_id, user_id, size, view),
   told as materialized (
@@ -1779,6 +2001,7 @@ begin
     || ',"metadata":' || new.metadata::text || ',"visibility":"' || new.visibility
     || '","created_at":"' || left(replace((new.created_at at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23)
     || 'Z","updated_at":"' || left(replace((new.updated_at at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23)
-    || 'Z","compression":';
+    || 'Z",' || coalesce('"expires_at":"' || to_iso(new.expires_at) || '",', '')
+    || coalesce('"retain_until":"' || to_iso(new.retain_until) || '",', '') || '"compression":';
   return new;
 end $function$;

@@ -14,7 +14,10 @@ function describeData(event: FeedEvent): string[] {
   switch (event.type) {
     case 'file.created':
     case 'file.updated':
-    case 'file.deleted': {
+    case 'file.deleted':
+    case 'file.trashed':
+    case 'file.restored':
+    case 'file.expired': {
       const { user_id, folder, name, size } = event.data;
       // A place that other commands take.
       return [`id:${user_id}:${joinPath(folder ?? '', name)}`, formatBytes(size)];

@@ -10,7 +10,7 @@ declare
 begin
   perform lock_upload_owner(project, upload_id);
   select u.user_id, u.space_id, u.name, u.size, u.mime_type, u.folder, u.tags, u.classifier, u.metadata, u.visibility, u.zone,
-      u.object_id, u.tail_id, u.reserved, u.actor_type, u.actor_id, u.actor_key_id
+      u.file_expires_at, u.file_retain_until, u.object_id, u.tail_id, u.reserved, u.actor_type, u.actor_id, u.actor_key_id
     into upload from uploads u
     where u.project_id = project and u.id = upload_id and u.epoch = at_epoch and u.status = 'uploading' for update;
   if not found then outcome := 'taken'; return; end if;
@@ -30,6 +30,8 @@ begin
   file.visibility := upload.visibility;
   file.zone := upload.zone;
   file.sha256 := digest;
+  file.expires_at := upload.file_expires_at;
+  file.retain_until := upload.file_retain_until;
   file.created_at := now();
   file.updated_at := now();
   -- Given back first, so that store_file finds exactly this room.

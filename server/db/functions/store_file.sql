@@ -49,10 +49,10 @@ begin
       where id = file.space_id and project_id = file.project_id;
   end if;
   insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
-      metadata, visibility, zone, sha256, created_at, updated_at)
+      metadata, visibility, zone, sha256, crc32, expires_at, retain_until, created_at, updated_at)
     values (file.id, file.project_id, file.user_id, file.space_id, file.name, file.size, file.mime_type,
       file.storage_key, file.folder, file.tags, file.classifier, file.metadata, file.visibility, file.zone,
-      file.sha256, file.created_at, file.updated_at)
+      file.sha256, file.crc32, file.expires_at, file.retain_until, file.created_at, file.updated_at)
     returning view || compression || '}' into event_data;
   perform record_audit(file.project_id, actor_type, actor_id, actor_key_id, ip_address, user_agent,
     action, 'file', file.id::text, file.user_id,

@@ -23,7 +23,8 @@ begin
   blank.updated_at := now();
   with asked as materialized (
     select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder,
-      f.tags, f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at, e.value as entry
+      f.tags, f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.crc32, f.expires_at, f.retain_until,
+      f.created_at, f.updated_at, e.value as entry
     from jsonb_array_elements(batch) e, jsonb_populate_record(blank, e.value -> 'file') f),
   free_projects as materialized (
     select p.id, p.listens_until from projects p where p.id = any(array(select a.project_id from asked a))
@@ -59,7 +60,8 @@ begin
     returning o.file_id),
   stored as materialized (
     select a.id, a.project_id, a.user_id, a.space_id, a.name, a.size, a.mime_type, a.storage_key, a.folder,
-      a.tags, a.classifier, a.metadata, a.visibility, a.zone, a.sha256, a.created_at, a.updated_at, a.entry
+      a.tags, a.classifier, a.metadata, a.visibility, a.zone, a.sha256, a.crc32, a.expires_at, a.retain_until,
+      a.created_at, a.updated_at, a.entry
     from kept k join asked a on a.id = k.file_id),
   charged_users as (
     update users u set used_bytes = u.used_bytes + added.bytes, file_count = u.file_count + added.files
@@ -72,9 +74,10 @@ begin
     where s.id = added.space_id),
   inserted as (
     insert into files (id, project_id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier,
-      metadata, visibility, zone, sha256, created_at, updated_at)
+      metadata, visibility, zone, sha256, crc32, expires_at, retain_until, created_at, updated_at)
     select f.id, f.project_id, f.user_id, f.space_id, f.name, f.size, f.mime_type, f.storage_key, f.folder, f.tags,
-      f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.created_at, f.updated_at
+      f.classifier, f.metadata, f.visibility, f.zone, f.sha256, f.crc32, f.expires_at, f.retain_until,
+      f.created_at, f.updated_at
     from stored f
     returning project_id, user_id, size, view),
   told as materialized (

@@ -12,7 +12,8 @@ begin
     || ',"metadata":' || new.metadata::text || ',"visibility":"' || new.visibility
     || '","created_at":"' || left(replace((new.created_at at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23)
     || 'Z","updated_at":"' || left(replace((new.updated_at at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23)
-    || 'Z","compression":';
+    || 'Z",' || coalesce('"expires_at":"' || to_iso(new.expires_at) || '",', '')
+    || coalesce('"retain_until":"' || to_iso(new.retain_until) || '",', '') || '"compression":';
   return new;
 end $$;
 create or replace trigger files_viewed before insert or update on files for each row execute function write_file_view();

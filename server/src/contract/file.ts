@@ -10,6 +10,10 @@ export interface FileValues {
   readonly classifier: string | null;
   readonly metadata: Record<string, unknown>;
   readonly visibility: 'private' | 'public';
+  /** When it is deleted, or goes to the trash. */
+  readonly expires_at: string | null;
+  /** Until then, nothing but its metadata can change. */
+  readonly retain_until: string | null;
 }
 
 export interface FileRow extends FileValues {
@@ -32,6 +36,8 @@ export interface FileRow extends FileValues {
 /** A row to insert. The database adds the timestamps. */
 export interface NewFile extends Omit<FileRow, 'compression' | 'created_at' | 'updated_at'> {
   readonly project_id: string;
+  /** Of the bytes in the store. Null or absent if it is not known yet. */
+  readonly crc32?: number | null;
 }
 
 export type StoreOutcome =
@@ -46,6 +52,9 @@ export type StoreOutcome =
   | 'object lost'
   /** The database did not answer, but the file is certain not to be stored, now or later. */
   | 'not confirmed';
+
+/** A file in the trash, as far as it decides whether the file may come back. */
+export type TrashedRow = Pick<FileRow, 'id' | 'space_id' | 'size' | 'mime_type'>;
 
 /** What decides the headers of a download. */
 export type DeliveredRow = Pick<FileRow, 'name' | 'mime_type' | 'compression'>;

@@ -6,6 +6,19 @@ const exampleId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 
 export const Uuid = Type.String({ format: 'uuid', examples: [exampleId] });
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] });
+
+/** As callers send it: `parseTimestamp` reads it. */
+export const DateOrTime = (description: string, example: string | null = '2026-01-31T12:00:00Z') =>
+  Type.String({
+    format: 'date-or-time',
+    'x-shown': {
+      format: undefined,
+      pattern:
+        '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?)?$',
+    },
+    description: `${description} A date, or a date and time; UTC unless it has an offset.`,
+    examples: [example],
+  });
 export const Bytes = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description, examples: [1_048_576] });
 export const Count = (description: string) => Type.Integer({ minimum: 0, description, examples: [3] });

@@ -146,6 +146,12 @@ const said: Readonly<Record<ErrorCode, Readonly<Record<string, Said>>>> = {
       'This Idempotency-Key was sent with other content: repeat the first request unchanged, or choose a new key',
     ],
   },
+  LOCKED: {
+    held: [
+      'The file is held until 2027-01-31T12:00:00.000Z: it cannot be deleted before',
+      { retain_until: '2027-01-31T12:00:00.000Z' },
+    ],
+  },
   PRECONDITION_FAILED: {
     version: [
       'The file has changed since you read it: read it again, and send its new ETag as If-Match',

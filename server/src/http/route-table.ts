@@ -17,6 +17,7 @@ import { settingsRoutes } from '../features/settings/settings.routes.ts';
 import { spaceRoutes } from '../features/spaces/spaces.routes.ts';
 import { statsRoutes } from '../features/stats/stats.routes.ts';
 import { tokenRoutes } from '../features/tokens/tokens.routes.ts';
+import { trashRoutes } from '../features/trash/trash.routes.ts';
 import { uploadRoutes } from '../features/uploads/uploads.routes.ts';
 import { uploadUrlRoutes } from '../features/uploads/uploads.url.routes.ts';
 import { usageRoutes } from '../features/usage/usage.routes.ts';
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   ...tokenRoutes,
   ...spaceRoutes,
   ...fileRoutes,
+  ...trashRoutes,
   ...uploadRoutes,
   ...uploadUrlRoutes,
   ...imageRoutes,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditStamp } from '../../src/contract/audit.ts';
 import type { NewFile } from '../../src/contract/file.ts';
 import type { HeldObject } from '../../src/contract/object-ref.ts';
-import { deleteFile, storeFile } from '../../src/features/files/files.sql.ts';
+import { removeFiles, storeFile } from '../../src/features/files/files.sql.ts';
 import * as ledger from '../../src/features/objects/objects.sql.ts';
 import type { Sql } from '../../src/platform/db/sql.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -319,6 +319,8 @@ async function newFile(object: HeldObject): Promise<NewFile> {
     classifier: null,
     metadata: {},
     visibility: 'private',
+    expires_at: null,
+    retain_until: null,
   };
 }
 
@@ -335,7 +337,7 @@ test('store_file: stores a file whose object is reserved or being written, and n
   }
 });
 
-test('delete_file: takes the objects of the file from any holder', async () => {
+test('remove_files: takes the objects of the file from any holder', async () => {
   for (const situation of situations) {
     const object = newObject();
     const file = await newFile(object);
@@ -345,7 +347,12 @@ test('delete_file: takes the objects of the file from any holder', async () => {
     await insert(object, situation);
     const before = await wholeRow(object);
     const { project_id, user_id, id } = file;
-    await run(deleteFile(project_id, user_id, null, id, { ...audit, action: 'file.delete' }));
+    await run(
+      removeFiles({ projectId: project_id, userId: user_id, spaceId: null }, [id], true, {
+        ...audit,
+        action: 'file.delete',
+      }),
+    );
     if (isOneOf(situation.state, 'reserved', 'writing', 'deleting'))
       expect(await wholeRow(object)).toEqual(before);
     else

@@ -75,6 +75,8 @@ async function newFile(project: string, user: string, size: number, space: strin
     classifier: null,
     metadata: { n: [1, null] },
     visibility: 'private',
+    expires_at: null,
+    retain_until: null,
   };
   await client.query(
     `insert into objects (project_id, file_id, id, zone, state, held_until)

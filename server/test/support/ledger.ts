@@ -8,6 +8,10 @@ import { until } from './processes.ts';
 
 export const never = new AbortController().signal;
 
+/** Files that exist: the live ones and those in the trash. */
+const keptFiles = `(select id, project_id, user_id, space_id, size, zone, storage_key from files
+  union all select id, project_id, user_id, space_id, size, zone, storage_key from trashed_files)`;
+
 /** All objects, or those of one project, as `zone/key`. */
 export async function objectsOf({ pakhus }: TestPakhus, projectId = ''): Promise<string[]> {
   const found: string[] = [];
@@ -20,7 +24,7 @@ export async function objectsOf({ pakhus }: TestPakhus, projectId = ''): Promise
 export async function placesOf({ databaseUrl }: TestPakhus, projectId = ''): Promise<string[]> {
   const rows = await rowsOf<{ place: string }>(
     databaseUrl,
-    `select zone || '/' || storage_key as place from files where storage_key like '${projectId}%'`,
+    `select zone || '/' || storage_key as place from ${keptFiles} kept where storage_key like '${projectId}%'`,
   );
   return rows.map((row) => row.place).sort();
 }
@@ -94,11 +98,11 @@ export function wrongCounters({ databaseUrl }: { readonly databaseUrl: string })
   return rowsOf<object>(
     databaseUrl,
     `select 'user' as kind, u.id, u.used_bytes, coalesce(sum(f.size), 0) as sum, u.file_count, count(f.id) as files
-       from users u left join files f on f.user_id = u.id group by u.id
+       from users u left join ${keptFiles} f on f.user_id = u.id group by u.id
        having u.used_bytes <> coalesce(sum(f.size), 0) or u.file_count <> count(f.id)
      union all
      select 'space', s.id, s.used_bytes, coalesce(sum(f.size), 0), s.file_count, count(f.id)
-       from spaces s left join files f on f.space_id = s.id group by s.id
+       from spaces s left join ${keptFiles} f on f.space_id = s.id group by s.id
        having s.used_bytes <> coalesce(sum(f.size), 0) or s.file_count <> count(f.id)
      union all
      select 'reserved by user', u.id, u.reserved_bytes, coalesce(sum(p.reserved), 0), 0, count(p.id)
@@ -127,7 +131,7 @@ export async function wrongOwners({ databaseUrl }: { readonly databaseUrl: strin
   const rows = await rowsOf<{ place: string }>(
     databaseUrl,
     `select coalesce(f.zone || '/' || f.storage_key, o.zone || '/' || o.project_id || '/' || o.id) as place
-     from files f full join (select * from objects where state in ('stored', 'rewriting')) o
+     from ${keptFiles} f full join (select * from objects where state in ('stored', 'rewriting')) o
        on o.project_id = f.project_id and o.file_id = f.id and o.id = f.id and o.zone = f.zone
      where f.id is null or o.id is null`,
   );

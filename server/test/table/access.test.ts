@@ -462,6 +462,8 @@ describe('pinned: opening a route must change this file', () => {
       'PUT /project/users/ext/:externalId/files/:fileId',
       'DELETE /project/users/:userId/files/:fileId',
       'DELETE /project/users/ext/:externalId/files/:fileId',
+      'POST /project/users/:userId/files/:fileId/restore',
+      'POST /project/users/ext/:externalId/files/:fileId/restore',
       'POST /project/users/:userId/uploads',
       'POST /project/users/ext/:externalId/uploads',
       'POST /project/users/:userId/uploads by tus',

@@ -3,7 +3,16 @@ import { type Static, Type } from 'typebox';
 import { auditActions } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { route } from '../../contract/route.ts';
-import { Choice, Listing, Named, Nullable, pageQuery, Timestamp, Uuid } from '../../contract/wire.ts';
+import {
+  Choice,
+  DateOrTime,
+  Listing,
+  Named,
+  Nullable,
+  pageQuery,
+  Timestamp,
+  Uuid,
+} from '../../contract/wire.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { parseTimestamp } from '../../kernel/text/timestamp.ts';
 import { afterCursor, toPage } from '../../platform/db/paging.ts';
@@ -11,18 +20,6 @@ import { search } from '../../platform/db/project-work.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
 
 const ActorType = Choice(['admin', 'project', 'integration'], { 'x-name': 'ActorType' });
-const DateOrTime = (description: string) =>
-  Type.String({
-    format: 'date-or-time',
-    'x-shown': {
-      format: undefined,
-      pattern:
-        '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?)?$',
-    },
-    description: `${description} A date, or a date and time; UTC unless it has an offset.`,
-    examples: ['2026-01-31T12:00:00Z'],
-  });
-
 const filterFields = {
   action: Type.Optional(Choice(auditActions, { 'x-name': 'AuditAction' })),
   user_id: Type.Optional(Uuid),

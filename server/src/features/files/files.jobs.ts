@@ -1,8 +1,10 @@
-// The periodic jobs for files: they move objects which are in the wrong zone, and hash files that went past the service.
+// The periodic jobs for files: they move objects which are in the wrong zone, hash files that went past the service, and remove
+// files whose time has come.
 import { periodic } from '../../contract/job.ts';
 import { reap } from '../objects/objects.reaper.ts';
 import { hashUnread } from './files.hash.ts';
 import { moveMisplaced } from './files.move.ts';
+import { emptyTrash, removeExpired } from './files.upkeep.ts';
 
 const moveEverySeconds = 15;
 
@@ -13,6 +15,18 @@ export const mover = periodic({
     if (deps.objects.separatesPublic) await reap(deps, signal, 'exposed');
     const moved = await moveMisplaced(deps, signal);
     if (moved > 0) deps.log.info({ moved }, 'moved files to the zone that matches their visibility');
+  },
+});
+
+const expireEverySeconds = 15;
+
+export const expirer = periodic({
+  name: 'files.expire',
+  everySeconds: () => expireEverySeconds,
+  async run(deps, signal) {
+    const expired = await removeExpired(deps, signal);
+    const purged = await emptyTrash(deps, signal);
+    if (expired + purged > 0) deps.log.info({ expired, purged }, 'removed files whose time has come');
   },
 });
 

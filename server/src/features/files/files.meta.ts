@@ -1,10 +1,12 @@
 // Parses the metadata of an upload form: one `meta` part with JSON, single fields, or both.
 
 import type { FileValues } from '../../contract/file.ts';
+import { isoOf } from '../../kernel/clock.ts';
 import { type Issue, invalid } from '../../kernel/error.ts';
 import { findSpellings } from '../../kernel/text/casing.ts';
 import { parseFolder } from '../../kernel/text/folder.ts';
 import { parseForeignJson } from '../../kernel/text/json.ts';
+import { parseTimestamp } from '../../kernel/text/timestamp.ts';
 import type { FormFields } from '../../platform/forms/form-reader.ts';
 import type { FileMetaInput } from './files.wire.ts';
 
@@ -14,6 +16,8 @@ export const noValues: FileValues = {
   classifier: null,
   metadata: {},
   visibility: 'private',
+  expires_at: null,
+  retain_until: null,
 };
 
 const metadataBytesMax = 16 * 1024;
@@ -41,7 +45,7 @@ export function gatherFields(
 }
 
 /** Empty form fields that count as absent. */
-const mayBeEmpty: ReadonlySet<string> = new Set(['space_id', 'sha256']);
+const mayBeEmpty: ReadonlySet<string> = new Set(['space_id', 'sha256', 'expires_at', 'retain_until']);
 
 function readField(name: string, values: readonly string[], isNumber: boolean): unknown {
   if (name === 'tags') return readList(values);
@@ -100,7 +104,15 @@ export function mergeValues(before: FileValues, input: FileMetaInput): FileValue
     classifier: input.classifier === undefined ? before.classifier : input.classifier,
     metadata: input.metadata === undefined ? before.metadata : validateMetadata(input.metadata ?? {}),
     visibility: input.visibility ?? before.visibility,
+    expires_at: mergeTime(before.expires_at, input.expires_at),
+    retain_until: mergeTime(before.retain_until, input.retain_until),
   };
+}
+
+/** In UTC, as the API shows it. */
+function mergeTime(before: string | null, given: string | null | undefined): string | null {
+  if (given === undefined) return before;
+  return given === null ? null : isoOf(parseTimestamp(given) ?? Number.NaN);
 }
 
 export function validateFolder(given: string, status: 400 | 422 = 422, path = 'folder'): string {

@@ -7,15 +7,10 @@ import { bodyValidator } from '../../platform/validation.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
 import { parseTagFilter, validateFolder } from './files.meta.ts';
 import { buildFileUrl, serializeDetail } from './files.objects.ts';
+import { removeFile } from './files.remove.ts';
 import { serveObject } from './files.serve.ts';
-import {
-  changeFile,
-  listFolder,
-  listUserFiles,
-  readFile,
-  removeFile,
-  visibleSpace,
-} from './files.service.ts';
+import { changeFile, listFolder, listUserFiles, readFile, visibleSpace } from './files.service.ts';
+import { listTrash, refuseFilters } from './files.trash.ts';
 import { type UploadInput, type UploadKind, uploadFile } from './files.upload.ts';
 import { versionOf } from './files.version.ts';
 import {
@@ -31,6 +26,7 @@ import {
   formFields,
   formRules,
   IfMatchHeaders,
+  ListedFile,
   MetaPart,
   rangeHeaders,
   SignedQuery,
@@ -78,8 +74,22 @@ const FileQuery = Type.Object({
   ),
   visibility: Type.Optional(Visibility),
   space_id: Type.Optional(SpaceFilter),
+  trashed: Type.Optional(
+    Type.Boolean({
+      description:
+        'The files in the trash instead, trashed last first. Of the other filters, only `space_id` can be given.',
+      examples: [false],
+    }),
+  ),
   ...pageQuery(20),
 });
+
+const Permanent = Type.Optional(
+  Type.Boolean({
+    description: 'Delete for good: past the trash, and also a file that is in it.',
+    examples: [false],
+  }),
+);
 
 const shortPages =
   'A page whose files have large metadata ends early, after about 256 KiB: go by `next_cursor`, not by the number of files.';
@@ -118,11 +128,15 @@ export const fileRoutes = [
       rateLimit: 'integration',
       audit: null,
       query: FileQuery,
-      returns: { status: 200, body: Listing('files', FileView) },
+      returns: { status: 200, body: Listing('files', ListedFile) },
       errors: ['NOT_FOUND'],
     },
     async ({ deps, actor, user, query }) => {
-      const { folder, tags, classifier, mime_type, visibility, space_id } = query;
+      const { folder, tags, classifier, mime_type, visibility, space_id, trashed } = query;
+      if (trashed) {
+        refuseFilters({ folder, tags, classifier, mime_type, visibility });
+        return listTrash(deps, actor, user.id, visibleSpace(actor, space_id), query);
+      }
       const filter = {
         space: visibleSpace(actor, space_id),
         folder: folder === undefined ? undefined : validateFolder(folder, 400),
@@ -214,16 +228,19 @@ export const fileRoutes = [
       method: 'DELETE',
       path: '/project/users/:user/files/:fileId',
       summary: 'Delete a file',
+      description:
+        'If the project keeps a trash, the file goes there, and `…/restore` brings it back. A file that is held by `retain_until` cannot be deleted.',
       access: deleting,
       rateLimit: 'integration',
       audit: 'file.delete',
       params,
+      query: Type.Object({ permanent: Permanent }),
       reads: { headers: IfMatchHeaders },
       returns: { status: 204 },
-      errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
+      errors: ['NOT_FOUND', 'PRECONDITION_FAILED', 'LOCKED'],
     },
-    async ({ deps, actor, user, params: { fileId }, call, audit }) =>
-      removeFile(deps, actor, user.id, fileId, call.headers['if-match'], audit),
+    async ({ deps, actor, user, params: { fileId }, query: { permanent = false }, call, audit }) =>
+      removeFile(deps, actor, user.id, fileId, { ifMatch: call.headers['if-match'], permanent }, audit),
   ),
   route(
     {

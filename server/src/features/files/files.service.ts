@@ -7,33 +7,29 @@ import type { FileFinder, FileRow, ReadRow, WantedFile } from '../../contract/fi
 import { Serialized } from '../../contract/serialized.ts';
 import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { withTimeout } from '../../kernel/async/time-limit.ts';
-import { isoOf } from '../../kernel/clock.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { quoted } from '../../kernel/text/json.ts';
-import { isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import { afterCursor, afterPosition, type PageRequest } from '../../platform/db/paging.ts';
 import type { Database, Transaction } from '../../platform/db/postgres.ts';
-import { mayWait, projectTransaction, readPage, search } from '../../platform/db/project-work.ts';
+import { projectTransaction, readPage, search } from '../../platform/db/project-work.ts';
 import { noSql, type Sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 import { changeOf } from '../audit/audit.service.ts';
 import { eventOf, recordChange } from '../events/events.record.ts';
-import { removeDropped } from '../objects/objects.remove.ts';
 import { dropObjects } from '../objects/objects.service.ts';
-import { countFor } from '../traffic/traffic.count.ts';
 import { toRefusal } from './files.checks.ts';
+import { fileHeld, refuseKeeping } from './files.keeping.ts';
 import { mergeValues } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
 import { zoneFor } from './files.objects.ts';
 import {
   beforeAllFiles,
-  deleteFile,
   deleteFiles,
   type FileFilter,
   type FilePosition,
   fileSeparator,
-  findDeletion,
   findFiles,
+  findHold,
   findSpaceOfUser,
   findView,
   isSearch,
@@ -51,6 +47,7 @@ import {
   type SpaceFilter,
   updateFile,
 } from './files.sql.ts';
+import { deleteTrashed, lockTrashOfProject, lockTrashOfUser, moveTrashToOwner } from './files.trash.sql.ts';
 import { refuseOtherVersion, versionOf } from './files.version.ts';
 import { type FileMetaInput, viewFile } from './files.wire.ts';
 
@@ -147,7 +144,7 @@ const readFiltered = <Row>(
   isSearch(filter) ? search<Row>(deps, projectId, statement) : readPage<Row>(deps, projectId, statement);
 
 /** Binds a cursor to what its token may see, so that a narrower token cannot use it. */
-const listName = (what: string, actor: TenantActor, userId: string): string =>
+export const listName = (what: string, actor: TenantActor, userId: string): string =>
   `${what}:${pinnedSpaceOf(actor) ?? userId}`;
 
 /** One level of the folder tree: subfolders first, then the files in it. A page holds at most `limit` of both together. */
@@ -210,6 +207,7 @@ export async function changeFile(
   const after = await projectTransaction(deps, projectId, async (tx) => {
     const before = await lockVersion(tx, actor, userId, fileId, ifMatch);
     const values = mergeValues(before, input);
+    refuseKeeping(deps, actor, before, values);
     const [changed] = await tx.query<FileRow & { view: string }>(updateFile(projectId, fileId, values));
     const { view, ...row } = changed as FileRow & { view: string };
     await recordChange(
@@ -230,7 +228,7 @@ export interface ChangedFile extends FileRow {
 }
 
 /** Locks the row until the transaction ends. */
-async function lockVersion(
+export async function lockVersion(
   tx: Transaction,
   actor: TenantActor,
   userId: string,
@@ -257,59 +255,6 @@ async function moveSoon(deps: Deps, projectId: string, file: FileRow): Promise<v
   await withTimeout(moveWaitMaxMs, move);
 }
 
-export async function removeFile(
-  deps: Deps,
-  actor: TenantActor,
-  userId: string,
-  fileId: string,
-  ifMatch: string | undefined,
-  audit: AuditStamp,
-): Promise<void> {
-  const statement = deleteFile(actor.projectId, userId, pinnedSpaceOf(actor), fileId, audit);
-  const find = findDeletion(actor.projectId, userId, fileId, isoOf(Date.now() - clockSkewMs), audit);
-  const deleted = await (ifMatch === undefined
-    ? mayWait(deps, actor.projectId, () => deleteConfirmed(deps, statement, find))
-    : projectTransaction(deps, actor.projectId, async (tx) => {
-        await lockVersion(tx, actor, userId, fileId, ifMatch);
-        return (await tx.query<Deleted>(statement))[0];
-      }));
-  if (!deleted) throw fileNotFound();
-  countFor(deps, actor, userId, { deletes: 1 });
-  if (deleted.zone)
-    await removeDropped(deps, { projectId: actor.projectId, fileId, id: fileId, zone: deleted.zone });
-}
-
-/** Allowed between this machine's clock and the database's. */
-const clockSkewMs = 10_000;
-const settleMsMax = 2_500;
-
-interface Deleted {
-  /** Null if the answer was lost: the reaper deletes the object. */
-  readonly zone: Zone | null;
-}
-
-/** Retries once if the database does not answer. Null if there is no such file. */
-async function deleteConfirmed(deps: Deps, statement: Sql, find: Sql): Promise<Deleted | null> {
-  const deleteOnce = async (): Promise<Deleted | null> => {
-    const [deleted] = await deps.db.query<Pick<FileRow, 'zone'>>(statement);
-    return deleted ?? null;
-  };
-  try {
-    return await deleteOnce();
-  } catch (error) {
-    if (!isUnanswered(error)) throw error;
-    // Deleting is idempotent. If the retry finds no file, the audit log shows whether this caller deleted it.
-    const again = deleteOnce().then(async (deleted) => {
-      if (deleted) return deleted;
-      return (await deps.db.read(find)).length > 0 ? { zone: null } : null;
-    });
-    const late = () => {
-      throw outcomeUnknown(error);
-    };
-    return withTimeout(settleMsMax, again.catch(late), late);
-  }
-}
-
 type ChunkDeps = Pick<Deps, 'bulkWork'>;
 
 /** Part of deleting a user. The caller must hold the lock on the user's row, which keeps new files out. */
@@ -319,51 +264,88 @@ export const dropFilesOfUser = (
   projectId: string,
   userId: string,
 ): Promise<void> =>
-  changeInChunks(
+  dropInChunks(
     deps,
     tx,
+    projectId,
+    'The user has a file that',
     (after) => lockFilesOfUser(projectId, userId, after),
-    (fileIds) => dropFiles(tx, projectId, fileIds),
+    (after) => lockTrashOfUser(projectId, userId, after),
   );
 
 /** Part of deleting a project. The caller must hold the lock on the project's row, which keeps new files out. */
 export const dropFilesOfProject = (deps: ChunkDeps, tx: Transaction, projectId: string): Promise<void> =>
-  changeInChunks(
+  dropInChunks(
     deps,
     tx,
+    projectId,
+    'The project has a file that',
     (after) => lockFilesOfProject(projectId, after),
-    (fileIds) => dropFiles(tx, projectId, fileIds),
+    (after) => lockTrashOfProject(projectId, after),
   );
 
 /** Part of deleting a space. The caller must hold the locks on its user and on the space. */
-export const moveFilesOfSpace = (
+export async function moveFilesOfSpace(
   deps: ChunkDeps,
   tx: Transaction,
   projectId: string,
   spaceId: string,
-): Promise<void> =>
-  changeInChunks(
+): Promise<void> {
+  await changeInChunks(
     deps,
     tx,
     (after) => lockFilesOfSpace(projectId, spaceId, after),
-    (fileIds) => tx.query(moveFilesToOwner(projectId, fileIds)),
+    (files) => tx.query(moveFilesToOwner(projectId, idsOf(files))),
   );
-
-async function dropFiles(tx: Transaction, projectId: string, fileIds: readonly string[]): Promise<void> {
-  await dropObjects(tx, projectId, fileIds);
-  await tx.query(deleteFiles(projectId, fileIds));
+  await tx.query(moveTrashToOwner(projectId, spaceId));
 }
+
+/** Throws before anything is deleted. A hold that is set meanwhile is found when its file is locked. */
+export async function refuseHeld(
+  tx: Transaction,
+  projectId: string,
+  userId: string | null,
+  what: string,
+): Promise<void> {
+  const [hold] = await tx.query<{ held_until: string | null }>(findHold(projectId, userId));
+  if (hold?.held_until) throw fileHeld(what, hold.held_until);
+}
+
+type LockNext = (after: FilePosition) => Sql;
+
+/** Live files, then those in the trash. */
+async function dropInChunks(
+  deps: ChunkDeps,
+  tx: Transaction,
+  projectId: string,
+  what: string,
+  lockLive: LockNext,
+  lockTrashed: LockNext,
+): Promise<void> {
+  await changeInChunks(deps, tx, lockLive, async (files) => {
+    const held = files.find(({ held_until }) => held_until);
+    if (held?.held_until) throw fileHeld(what, held.held_until);
+    await dropObjects(tx, projectId, idsOf(files));
+    await tx.query(deleteFiles(projectId, idsOf(files)));
+  });
+  await changeInChunks(deps, tx, lockTrashed, async (files) => {
+    await dropObjects(tx, projectId, idsOf(files));
+    await tx.query(deleteTrashed(projectId, idsOf(files)));
+  });
+}
+
+const idsOf = (files: readonly FilePosition[]): string[] => files.map(({ id }) => id);
 
 /** There may be millions: chunks bound what the triggers keep in memory, and rests leave the database to others. */
 async function changeInChunks(
   { bulkWork }: ChunkDeps,
   tx: Transaction,
-  lockNext: (after: FilePosition) => Sql,
-  change: (fileIds: readonly string[]) => Promise<unknown>,
+  lockNext: LockNext,
+  change: (files: readonly FilePosition[]) => Promise<unknown>,
 ): Promise<void> {
   const changeNext = async (after: FilePosition): Promise<FilePosition | undefined> => {
     const files = await tx.query<FilePosition>(lockNext(after));
-    if (files.length > 0) await change(files.map(({ id }) => id));
+    if (files.length > 0) await change(files);
     return files.at(-1);
   };
   let last: FilePosition | undefined = beforeAllFiles;

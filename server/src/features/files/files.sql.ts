@@ -1,6 +1,7 @@
-// Statements on files. `store_file`, `store_files` and `delete_file` are functions of the database, in db/functions: each
+// Statements on files. `store_file`, `store_files` and `remove_files` are functions of the database, in db/functions: each
 // changes files, objects, quotas and the audit log together or not at all.
 import type { AuditStamp } from '../../contract/audit.ts';
+import type { EventType } from '../../contract/event.ts';
 import type { FileValues, NewFile, WantedFile } from '../../contract/file.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
@@ -23,7 +24,7 @@ const compression = sql`${selectFromJob(sql`
   as compression`;
 
 const columns = sql`id, user_id, space_id, name, size, mime_type, storage_key, folder, tags, classifier, metadata,
-  visibility, zone, encode(sha256, 'hex') as sha256, created_at, updated_at, ${compression}`;
+  visibility, zone, encode(sha256, 'hex') as sha256, expires_at, retain_until, created_at, updated_at, ${compression}`;
 
 const jobJson = sql`
   job_json(j.id, j.file_id, j.status, j.original_size, j.compressed_size, j.format, j.width, j.height, j.error)`;
@@ -53,6 +54,7 @@ export interface LargePageRow {
 export interface FilePosition {
   readonly id: string;
   readonly created_at: string;
+  readonly held_until?: string | null;
 }
 
 export const beforeAllFiles: FilePosition = {
@@ -66,16 +68,24 @@ const chunk = constantSql(250);
 const afterFile = ({ created_at, id }: FilePosition): Sql =>
   sql`(created_at, id) > (${created_at}::timestamptz, ${id}::uuid)`;
 
+/** Null unless the file is held. */
+const heldUntil = sql`case when retain_until > now() then retain_until end as held_until`;
+
+/** The longest hold on a file of the user, or of anybody in the project. */
+export const findHold = (projectId: string, userId: string | null): Sql => sql`
+  select max(retain_until) as held_until from files
+  where project_id = ${projectId} and retain_until > now()${userId === null ? noSql : sql` and user_id = ${userId}`}`;
+
 /**
  * Locks the next chunk of files before their deletion: a concurrent move or compression finishes first, or finds no file.
  * Chunks follow an index: starting over, each would pass all the rows that this transaction has deleted.
  */
 export const lockFilesOfUser = (projectId: string, userId: string, after: FilePosition): Sql => sql`
-  select id, created_at from files where project_id = ${projectId} and user_id = ${userId} and ${afterFile(after)}
+  select id, created_at, ${heldUntil} from files where project_id = ${projectId} and user_id = ${userId} and ${afterFile(after)}
   order by created_at, id limit ${chunk} for update`;
 
 export const lockFilesOfProject = (projectId: string, after: FilePosition): Sql => sql`
-  select id, created_at from files where project_id = ${projectId} and id > ${after.id}
+  select id, created_at, ${heldUntil} from files where project_id = ${projectId} and id > ${after.id}
   order by id limit ${chunk} for update`;
 
 export const lockFilesOfSpace = (projectId: string, spaceId: string, after: FilePosition): Sql => sql`
@@ -175,6 +185,38 @@ const toColumns = (file: NewFile) => ({ ...file, sha256: `\\x${file.sha256}` });
 
 const batchEntry = ({ file, audit }: { file: NewFile; audit: AuditStamp }) => ({
   file: toColumns(file),
+  ...toStamp(audit),
+});
+
+/** Whose files a statement may change; with a `spaceId`, only those in that space. */
+export interface FileScope {
+  readonly projectId: string;
+  readonly userId: string;
+  readonly spaceId: string | null;
+}
+
+export interface RemovedRow {
+  readonly id: string;
+  /** Null if the object stays: the file is in the trash. */
+  readonly zone: Zone | null;
+}
+
+/**
+ * Moves files to the trash, or deletes them where the project has none. Held files stay, and are not among those returned. Without
+ * `audit`, the caller records what it did.
+ */
+export const removeFiles = (
+  { projectId, userId, spaceId }: FileScope,
+  fileIds: readonly string[],
+  forGood: boolean,
+  audit: AuditStamp | null,
+  event: EventType | null = null,
+): Sql => sql`
+  select id, zone from remove_files(${projectId}, ${userId}, ${spaceId}, ${arrayOfIds(fileIds)}::uuid[], ${forGood},
+    ${audit && JSON.stringify(toStamp(audit))}::jsonb, ${event})`;
+
+/** An audit row as functions of the database take it. */
+export const toStamp = (audit: AuditStamp) => ({
   action: audit.action,
   actor_type: audit.actorType,
   actor_id: audit.actorId,
@@ -183,15 +225,11 @@ const batchEntry = ({ file, audit }: { file: NewFile; audit: AuditStamp }) => ({
   user_agent: audit.userAgent,
 });
 
-export const deleteFile = (
-  projectId: string,
-  userId: string,
-  spaceId: string | null,
-  fileId: string,
-  audit: AuditStamp,
-): Sql => sql`
-  select zone from delete_file(${projectId}, ${userId}, ${spaceId}, ${fileId},
-    ${audit.action}, ${audit.actorType}, ${audit.actorId}, ${audit.actorKeyId}, ${audit.ipAddress}, ${audit.userAgent})`;
+/** Those that are held. */
+export const findHeld = ({ projectId, userId, spaceId }: FileScope, fileIds: readonly string[]): Sql => sql`
+  select id, retain_until from files
+  where project_id = ${projectId} and user_id = ${userId} and id = any(${arrayOfIds(fileIds)}::uuid[])
+    and retain_until > now()${spaceId === null ? noSql : sql` and space_id = ${spaceId}`} order by id limit 1`;
 
 /** A row if this caller has deleted the file since then. */
 export const findDeletion = (
@@ -202,10 +240,13 @@ export const findDeletion = (
   audit: AuditStamp,
 ): Sql => sql`
   select from audit_logs where project_id = ${projectId} and user_id = ${userId} and created_at >= ${since}
-    and action = ${audit.action} and resource_id = ${fileId.toLowerCase()} and actor_type = ${audit.actorType}
+    and action in (${audit.action}, 'file.trash') and resource_id = ${fileId.toLowerCase()} and actor_type = ${audit.actorType}
     and actor_id is not distinct from ${audit.actorId}::uuid
     and actor_key_id is not distinct from ${audit.actorKeyId}::text
   limit 1`;
+
+/** From the moment on at which a file expires, nobody sees it any more; a job removes it soon after. */
+const isUnexpired = sql` and coalesce(expires_at > now(), true)`;
 
 /** Files of one space, files in no space, or all. */
 export type SpaceFilter = { readonly spaceId: string } | 'none' | 'all';
@@ -231,13 +272,13 @@ export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
     (select ${arrayOfIds(wanted.map(({ fileId }) => fileId))}::uuid[]))
     with ordinality as wanted (project, owner, space, file, number)
   join files on id = wanted.file and project_id = wanted.project and user_id = wanted.owner
-    and (wanted.space is null or space_id = wanted.space)`;
+    and (wanted.space is null or space_id = wanted.space)${isUnexpired}`;
 
 export const findDelivered = (projectId: string, fileId: string): Sql => sql`
-  select name, mime_type, ${compression} from files where id = ${fileId} and project_id = ${projectId}`;
+  select name, mime_type, ${compression} from files where id = ${fileId} and project_id = ${projectId}${isUnexpired}`;
 
 export const findExisting = (projectId: string, fileId: string): Sql => sql`
-  select from files where id = ${fileId} and project_id = ${projectId}`;
+  select from files where id = ${fileId} and project_id = ${projectId}${isUnexpired}`;
 
 /**
  * Returns the page as one row: receiving a hundred rows costs more than finding them. One file more than the page holds
@@ -375,7 +416,7 @@ function buildConditions({ space, folder, tags, classifier, mimeType, visibility
   const tagged = tags?.length ? sql` and tags @> ${tags}::text[]` : noSql;
   const classified = classifier === undefined ? noSql : sql` and classifier = ${classifier}`;
   const typed = mimeType === undefined ? noSql : hasType(mimeType);
-  return sql`${inSpace(space)}${inFolder}${tagged}${classified}${typed}${hasVisibility(visibility)}`;
+  return sql`${inSpace(space)}${inFolder}${tagged}${classified}${typed}${hasVisibility(visibility)}${isUnexpired}`;
 }
 
 /** Literals, not parameters: PostgreSQL uses the partial index on public files only if it sees the value. */
@@ -433,11 +474,13 @@ export function listChildFolders(
 
 export const lockFile = (projectId: string, userId: string, space: SpaceFilter, fileId: string): Sql => sql`
   select ${columns} from files
-  where id = ${fileId} and project_id = ${projectId} and user_id = ${userId}${inSpace(space)} for no key update`;
+  where id = ${fileId} and project_id = ${projectId} and user_id = ${userId}${inSpace(space)}${isUnexpired}
+  for no key update`;
 
 export const updateFile = (projectId: string, fileId: string, values: FileValues): Sql => sql`
   update files set folder = ${values.folder}, tags = ${values.tags}, classifier = ${values.classifier},
-    metadata = ${JSON.stringify(values.metadata)}::jsonb, visibility = ${values.visibility}, updated_at = now()
+    metadata = ${JSON.stringify(values.metadata)}::jsonb, visibility = ${values.visibility},
+    expires_at = ${values.expires_at}, retain_until = ${values.retain_until}, updated_at = now()
   where project_id = ${projectId} and id = ${fileId} returning ${columns}, view`;
 
 /** The stored JSON of the row. */

@@ -40,6 +40,7 @@ import {
   toRoom,
   verifyDigests,
 } from './files.checks.ts';
+import { refuseKeeping } from './files.keeping.ts';
 import { gatherFields, isFieldName, mergeValues, noValues } from './files.meta.ts';
 import { buildObjectMeta, zoneFor } from './files.objects.ts';
 import { bufferedBytesMax, declaredBytes, UploadPermit } from './files.permit.ts';
@@ -161,6 +162,7 @@ async function receiveAndStore<Input extends UploadInput>(
     call.idempotency?.setContent(digestForm(form, await attempt.fileHash.digest()));
   const input = parseInput(kind, form);
   const values = mergeValues(noValues, input);
+  refuseKeeping(deps, actor, noValues, values);
   // Before the file is checked, so that a wrong space is reported first. The commit checks again.
   if (actor.kind !== 'space' && input.space_id)
     await refuseAbsentSpace(deps, actor.projectId, user.id, input.space_id);

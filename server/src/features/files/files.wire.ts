@@ -7,6 +7,7 @@ import {
   Bytes,
   Choice,
   controls,
+  DateOrTime,
   Named,
   Nullable,
   resourceFields,
@@ -66,6 +67,23 @@ export const FileMeta = Named('FileChange', {
   classifier: Type.Optional(Nullable(Classifier)),
   metadata: Type.Optional(Nullable(FreeJson)),
   visibility: Type.Optional(Visibility),
+  expires_at: Type.Optional(
+    Nullable(
+      DateOrTime(
+        'When the file is deleted, or goes to the trash if the project keeps one; null: never. A time to come.',
+        '2027-01-31T12:00:00Z',
+      ),
+    ),
+  ),
+  retain_until: Type.Optional(
+    Nullable(
+      DateOrTime(
+        'Until then the file cannot be deleted, and neither can its user or project; its metadata can change. Only the project owner may set it, and only to a later time than before.',
+        // Most callers may not set it.
+        null,
+      ),
+    ),
+  ),
 });
 
 export const FilePart = Type.String({ format: 'binary', examples: ['(bytes)'] });
@@ -145,11 +163,44 @@ const fileFields = {
   classifier: Nullable(Type.String({ examples: ['invoice'] })),
   metadata: Type.Object({}, { additionalProperties: true, examples: [{ order: 42 }] }),
   visibility: Visibility,
+  expires_at: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When the file goes. Absent if it does not.',
+      examples: ['2027-01-31T12:00:00.000Z'],
+    }),
+  ),
+  retain_until: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Until then the file is held. Absent if it never was.',
+      examples: ['2027-01-31T12:00:00.000Z'],
+    }),
+  ),
   compression: Nullable(JobView),
 };
 
 /** Not named `File`, which is a built-in type in browsers. */
 export const FileView = Named('StoredFile', fileFields);
+
+/** In the trash. A file of the list has these fields too if `trashed=true` asked for it. */
+export const ListedFile = Named('ListedFile', {
+  ...fileFields,
+  trashed_at: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When it was deleted. Only in the list of the trash.',
+      examples: ['2026-01-31T12:00:00.000Z'],
+    }),
+  ),
+  purge_at: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When it is deleted for good. Only in the list of the trash.',
+      examples: ['2026-03-02T12:00:00.000Z'],
+    }),
+  ),
+});
 
 /** Repeats the fields instead of using `allOf`, which not every generator turns into one type. */
 export const FileDetail = Named('FileDetail', {
@@ -259,4 +310,6 @@ export const viewFile = (row: FileRow): Static<typeof FileView> => ({
   compression: row.compression && viewJob(row.compression),
   created_at: row.created_at,
   updated_at: row.updated_at,
+  ...(row.expires_at === null ? {} : { expires_at: row.expires_at }),
+  ...(row.retain_until === null ? {} : { retain_until: row.retain_until }),
 });

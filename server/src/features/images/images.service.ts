@@ -5,6 +5,7 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { CommitResult, NewFile } from '../../contract/file.ts';
 import { PakhusError } from '../../kernel/error.ts';
+import { newId } from '../../kernel/id.ts';
 import { type ImageWishes, resolveRecipe } from '../../kernel/media/image-recipe.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { projectTransaction } from '../../platform/db/project-work.ts';
@@ -46,6 +47,18 @@ export async function commitImage(
     return result;
   };
   return withFileId(file, projectTransaction(deps, projectId, commit));
+}
+
+/** For an image that has come back from the trash: its order has ended without it. */
+export async function resumeCompression(
+  deps: Deps,
+  tx: Transaction,
+  projectId: string,
+  jobId: string,
+  uploader: AuditStamp,
+): Promise<void> {
+  const order: CompressionOrder = { jobId, projectId, uploader };
+  await deps.queue.send(tx, compressionQueue, newId(), order, 0);
 }
 
 /** Counting stops here: a longer backlog hardly changes the priority. */

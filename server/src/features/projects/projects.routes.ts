@@ -192,7 +192,7 @@ export const projectRoutes = [
       audit: 'project.delete',
       params,
       returns: { status: 204 },
-      errors: ['NOT_FOUND'],
+      errors: ['NOT_FOUND', 'LOCKED'],
     },
     async ({ deps, params: { projectId }, audit }) => removeProject(deps, projectId, audit),
   ),

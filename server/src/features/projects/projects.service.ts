@@ -8,7 +8,7 @@ import { hashQueueOfAccount } from '../../platform/passwords.ts';
 import { addAccount, changeAccountEmail } from '../accounts/accounts.service.ts';
 import { changeOf, recordAudit, withAction } from '../audit/audit.service.ts';
 import { dropEvents } from '../events/events.service.ts';
-import { dropFilesOfProject } from '../files/files.service.ts';
+import { dropFilesOfProject, refuseHeld } from '../files/files.service.ts';
 import { forgetAnswers } from '../idempotency/idempotency.service.ts';
 import { issueKey, replaceProjectKeys } from '../keys/keys.service.ts';
 import { lockProject, lockProjectWhole } from '../locks/locks.project.ts';
@@ -132,6 +132,7 @@ export async function removeProject(deps: Deps, projectId: string, audit: AuditS
     // Waits for uploads that are committing and blocks new ones, so that no object is missed.
     await lockProjectWhole(tx, projectId);
     const before = await readProject(tx, projectId);
+    await refuseHeld(tx, projectId, null, 'The project has a file that');
     await dropUploadsOfProject(tx, projectId);
     await dropFilesOfProject(deps, tx, projectId);
     await dropEvents(tx, projectId);

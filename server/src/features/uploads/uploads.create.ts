@@ -16,6 +16,8 @@ import {
   toRefusal,
   toRoom,
 } from '../files/files.checks.ts';
+import { refuseKeeping } from '../files/files.keeping.ts';
+import { noValues } from '../files/files.meta.ts';
 import { zoneFor } from '../files/files.objects.ts';
 import { refuseAbsentSpace } from '../files/files.service.ts';
 import {
@@ -54,7 +56,9 @@ export async function beginUpload(
   audit: AuditStamp,
 ): Promise<BegunUpload> {
   if (!user.active) throw toRefusal('inactive user');
-  const { mode, size, values } = wishes;
+  const { mode, size } = wishes;
+  const { expires_at: file_expires_at, retain_until: file_retain_until, ...values } = wishes.values;
+  refuseKeeping(deps, actor, noValues, wishes.values);
   const spaceId = pinnedSpaceOf(actor) ?? wishes.spaceId;
   if (actor.kind !== 'space' && spaceId) await refuseAbsentSpace(deps, actor.projectId, user.id, spaceId);
   const facts = await gatherFacts(
@@ -81,6 +85,8 @@ export async function beginUpload(
     size,
     object_id: mode === 'direct' ? id : null,
     zone: zoneFor(deps.objects, values.visibility),
+    file_expires_at,
+    file_retain_until,
     ...values,
   };
   const expirySeconds = deps.settings.UPLOAD_EXPIRY_SECONDS;

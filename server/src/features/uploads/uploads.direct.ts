@@ -182,6 +182,8 @@ const toFileRow = (row: DirectRow, storedAt: string): FileRow => ({
   classifier: row.classifier,
   metadata: row.metadata,
   visibility: row.visibility,
+  expires_at: row.file_expires_at,
+  retain_until: row.retain_until,
   compression: null,
   created_at: storedAt,
   updated_at: storedAt,

@@ -70,6 +70,8 @@ export interface NewUpload {
   readonly classifier: string | null;
   readonly metadata: object;
   readonly visibility: 'private' | 'public';
+  readonly file_expires_at: string | null;
+  readonly file_retain_until: string | null;
   readonly sha256: string | null;
   readonly size: number | null;
   readonly object_id: string | null;
@@ -234,12 +236,14 @@ export const findUpload = (scope: UploadScope, id: string): Sql => sql`
   select ${staged} from uploads where ${isVisible(scope)} and id = ${id}`;
 
 /** What completing a direct upload needs: also the values of its file, and whether its creator could still upload. */
-export interface DirectRow extends StagedRow, FileValues {
+export interface DirectRow extends StagedRow, Omit<FileValues, 'expires_at'> {
+  readonly file_expires_at: string | null;
   readonly alive: boolean;
 }
 
 export const findDirect = (scope: UploadScope, id: string): Sql => sql`
-  select ${staged}, folder, tags, classifier, metadata, visibility, upload_is_alive(uploads) as alive
+  select ${staged}, folder, tags, classifier, metadata, visibility, file_retain_until as retain_until,
+    file_expires_at, upload_is_alive(uploads) as alive
   from uploads where ${isVisible(scope)} and id = ${id}`;
 
 export interface BegunRow {

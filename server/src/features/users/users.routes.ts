@@ -113,7 +113,7 @@ export const userRoutes = [
       rateLimit: 'integration',
       audit: 'user.delete',
       returns: { status: 204 },
-      errors: [],
+      errors: ['LOCKED'],
     },
     async ({ deps, actor, user, audit }) => removeUser(deps, actor.projectId, user.id, audit),
   ),

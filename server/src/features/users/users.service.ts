@@ -11,7 +11,7 @@ import { projectTransaction, readPage, search } from '../../platform/db/project-
 import { noSql } from '../../platform/db/sql.ts';
 import { recordAudit } from '../audit/audit.service.ts';
 import { recordChange, recordEvent, thresholdEvents, userEvent } from '../events/events.record.ts';
-import { dropFilesOfUser } from '../files/files.service.ts';
+import { dropFilesOfUser, refuseHeld } from '../files/files.service.ts';
 import { lockProjectShared } from '../locks/locks.project.ts';
 import { planNotFound, plansInForce } from '../plans/plans.service.ts';
 import { dropUploadsOfUser } from '../uploads/uploads.service.ts';
@@ -165,6 +165,7 @@ export async function removeUser(
     // Deleting the project locks the same files in another order.
     await lockProjectShared(tx, projectId);
     const row = await lockAndRead(tx, projectId, userId);
+    await refuseHeld(tx, projectId, userId, 'The user has a file that');
     await dropUploadsOfUser(tx, projectId, userId);
     await dropFilesOfUser(deps, tx, projectId, userId);
     await recordEvent(tx, userEvent(projectId, 'user.deleted', userId));
