@@ -2298,10 +2298,10 @@ export type paths = {
                             [key: string]: unknown;
                         } | null;
                         visibility?: components["schemas"]["Visibility"];
-                        /** @description When the file is deleted, or goes to the trash if the project keeps one; null: never. A time to come. A date, or a date and time; UTC unless it has an offset. */
-                        expires_at?: string | null;
-                        /** @description Until then the file cannot be deleted, and neither can its user or project; its metadata can change. Only the project owner may set it, and only to a later time than before. A date, or a date and time; UTC unless it has an offset. */
-                        retain_until?: string | null;
+                        /** @description When the file is deleted, or goes to the trash if the project keeps one: a time to come, or empty. */
+                        expires_at?: string;
+                        /** @description Until then the file cannot be deleted: a time to come, or empty. Only the project owner may set it. */
+                        retain_until?: string;
                         /** @description The space to store the file in. Absent or empty: outside of spaces. */
                         space_id?: string;
                         /** @description SHA-256 of the file, in hex, or empty. If it does not match, the upload is refused. */
@@ -3121,10 +3121,10 @@ export type paths = {
                             [key: string]: unknown;
                         } | null;
                         visibility?: components["schemas"]["Visibility"];
-                        /** @description When the file is deleted, or goes to the trash if the project keeps one; null: never. A time to come. A date, or a date and time; UTC unless it has an offset. */
-                        expires_at?: string | null;
-                        /** @description Until then the file cannot be deleted, and neither can its user or project; its metadata can change. Only the project owner may set it, and only to a later time than before. A date, or a date and time; UTC unless it has an offset. */
-                        retain_until?: string | null;
+                        /** @description When the file is deleted, or goes to the trash if the project keeps one: a time to come, or empty. */
+                        expires_at?: string;
+                        /** @description Until then the file cannot be deleted: a time to come, or empty. Only the project owner may set it. */
+                        retain_until?: string;
                         /** @description The space to store the file in. Absent or empty: outside of spaces. */
                         space_id?: string;
                         /** @description SHA-256 of the file, in hex, or empty. If it does not match, the upload is refused. */

@@ -138,6 +138,20 @@ export const formFields = {
       examples: [''],
     }),
   ),
+  expires_at: Type.Optional(
+    Type.String({
+      description:
+        'When the file is deleted, or goes to the trash if the project keeps one: a time to come, or empty.',
+      examples: [''],
+    }),
+  ),
+  retain_until: Type.Optional(
+    Type.String({
+      description:
+        'Until then the file cannot be deleted: a time to come, or empty. Only the project owner may set it.',
+      examples: [''],
+    }),
+  ),
 };
 
 export type FileMetaInput = Static<typeof FileMeta>;
