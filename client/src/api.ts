@@ -2533,6 +2533,226 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/project/users/{userId}/files/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change, delete, restore or copy many files */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        ids: string[];
+                        /** @enum {string} */
+                        action: "update" | "delete" | "restore" | "copy";
+                        set?: {
+                            /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
+                            folder?: string | null;
+                            /** @description Tags are trimmed, and duplicates are removed. To filter by a tag that contains a comma, send a JSON array. */
+                            tags?: string[] | null;
+                            classifier?: string | null;
+                            /** @description Any JSON object of at most 16 KiB (numbers counted without exponents) and 32 levels. The name `__proto__` is not allowed. Numbers are doubles, as in JavaScript: send integers above 9007199254740991 as strings. */
+                            metadata?: {
+                                [key: string]: unknown;
+                            } | null;
+                            visibility?: components["schemas"]["Visibility"];
+                            /** @description When the file is deleted, or goes to the trash if the project keeps one; null: never. A time to come. A date, or a date and time; UTC unless it has an offset. */
+                            expires_at?: string | null;
+                            /** @description Until then the file cannot be deleted, and neither can its user or project; its metadata can change. Only the project owner may set it, and only to a later time than before. A date, or a date and time; UTC unless it has an offset. */
+                            retain_until?: string | null;
+                            /** Format: uuid */
+                            space_id?: string | null;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            files?: components["schemas"]["StoredFile"][];
+                            /** @description The ids, after `delete`. */
+                            deleted?: string[];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/folders/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Move or rename a folder */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
+                        from: string;
+                        /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
+                        to: string;
+                        /** @description The id of a space, or `none` for files outside of spaces. A space token always sees its own space only. */
+                        space_id?: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description How many files. */
+                            files: number;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/folders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a folder */
+        delete: {
+            parameters: {
+                query?: {
+                    prefix?: string;
+                    space_id?: string;
+                    permanent?: boolean;
+                };
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description How many files. */
+                            files: number;
+                        };
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/files/{fileId}/copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Copy a file */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    userId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": {
+                        /** @description The name of the file. */
+                        name?: string;
+                        /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
+                        folder?: string | null;
+                        /** Format: uuid */
+                        space_id?: string | null;
+                        visibility?: components["schemas"]["Visibility"];
+                    };
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            file: components["schemas"]["FileDetail"];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/project/settings": {
         parameters: {
             query?: never;
@@ -4071,7 +4291,7 @@ export type components = {
             last_used_at: string | null;
         };
         /** @enum {string} */
-        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.delete" | "file.trash" | "file.restore" | "file.expire" | "file.purge" | "file.download" | "upload.create" | "upload.cancel" | "upload.expire" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.test" | "webhook.replay" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
+        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.copy" | "file.delete" | "file.trash" | "file.restore" | "file.expire" | "file.purge" | "file.download" | "folder.move" | "folder.delete" | "upload.create" | "upload.cancel" | "upload.expire" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.test" | "webhook.replay" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
         AuditEntry: {
             /** Format: uuid */
             id: string;

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Device } from '../kernel/crypto/device-cookie.ts';
 import type { IdempotentCall } from './idempotency.ts';
+import type { Scope } from './scope.ts';
 
 export interface Call {
   readonly requestId: string;
@@ -35,6 +36,8 @@ export interface Call {
   countDownload(): void;
   /** Throws if the credential has been revoked since the request began, which may be long ago if its body is slow. */
   recheckCredential(): Promise<void>;
+  /** For a route whose body decides which scope it needs. Throws if the credential lacks it. */
+  requireScope(scope: Scope): void;
   /** Overrides the status that the route declares. */
   setStatus(status: number): void;
 }

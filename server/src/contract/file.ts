@@ -76,6 +76,9 @@ export interface WantedFile {
   readonly fileId: string;
 }
 
+/** Files of one space, files in no space, or all. */
+export type SpaceFilter = { readonly spaceId: string } | 'none' | 'all';
+
 export interface CommitResult {
   readonly outcome: StoreOutcome;
   readonly stored_at: string;

@@ -20,4 +20,6 @@ export interface Reservations {
   newObject(projectId: string, zone: Zone): Promise<HeldObject>;
   /** The same object in another zone. */
   reserve(object: HeldObject): Promise<void>;
+  /** Keeps the reservation for as long as the work lasts. */
+  whileReserved<Result>(object: HeldObject, work: () => Promise<Result>): Promise<Result>;
 }

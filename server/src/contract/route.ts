@@ -23,6 +23,8 @@ export interface PublicAccess {
 export interface GuardedAccess {
   readonly actors: readonly ActorKind[];
   readonly scope?: Scope;
+  /** The body decides which of these is needed: the handler calls `requireScope`. */
+  readonly scopeByBody?: readonly Scope[];
   /** Actors that do not need the scope. */
   readonly scopeless?: readonly ActorKind[];
   /** Requires a login session; API keys are refused. */

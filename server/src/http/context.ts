@@ -8,9 +8,11 @@ import type { Call } from '../contract/call.ts';
 import type { Deps } from '../contract/deps.ts';
 import type { IdempotentCall } from '../contract/idempotency.ts';
 import type { Context, Route, RouteShape } from '../contract/route.ts';
+import type { Scope } from '../contract/scope.ts';
 import type { Subject } from '../contract/subject.ts';
 import type { CorsPolicy } from '../features/credentials/credentials.service.ts';
 import type { Device } from '../kernel/crypto/device-cookie.ts';
+import { authorizeScope } from './authorize.ts';
 import { clientAddress, toIpAddress, toNetwork } from './client-address.ts';
 import {
   allowAnyOrigin,
@@ -127,6 +129,13 @@ export class RequestCall implements Call {
 
   recheckCredential(): Promise<void> {
     return this.#request.recheck?.() ?? Promise.resolve();
+  }
+
+  requireScope(scope: Scope): void {
+    const { caller, id } = this.#request;
+    const actor = caller?.actor;
+    if (actor)
+      authorizeScope(actor, { actors: [], scope }, this.#deps.settings.SCOPE_ENFORCEMENT, id, this.#deps.log);
   }
 
   setStatus(status: number): void {

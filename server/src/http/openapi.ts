@@ -158,9 +158,10 @@ function buildOperation(endpoint: Endpoint): Json {
 function accessNote({ access }: Route): string {
   if (isPublic(access)) return '';
   const list = (actors: readonly ActorKind[]) => actors.map((actor) => `\`${actor}\``).join(', ');
-  const { actors, scope, scopeless, session } = access;
+  const { actors, scope, scopeByBody, scopeless, session } = access;
+  const either = scopeByBody ? ` Scope: \`${scopeByBody.join('` or `')}\`, as the body demands.` : '';
   const exempt = scopeless ? `, not needed by ${list(scopeless)}` : '';
-  return `Callers: ${list(actors)}.${scope ? ` Scope: \`${scope}\`${exempt}.` : ''}${session ? ' Needs a session.' : ''}`;
+  return `Callers: ${list(actors)}.${either}${scope ? ` Scope: \`${scope}\`${exempt}.` : ''}${session ? ' Needs a session.' : ''}`;
 }
 
 function buildParameters({ route, subjectBy }: Endpoint): Json[] {

@@ -5,8 +5,11 @@ import { passwordRoutes } from '../features/accounts/accounts.password.routes.ts
 import { accountRoutes } from '../features/accounts/accounts.routes.ts';
 import { twoFactorRoutes } from '../features/accounts/accounts.two-factor.routes.ts';
 import { auditRoutes } from '../features/audit/audit.routes.ts';
+import { batchRoutes } from '../features/batch/batch.routes.ts';
+import { copyRoutes } from '../features/copies/copies.routes.ts';
 import { eventRoutes } from '../features/events/events.routes.ts';
 import { fileRoutes } from '../features/files/files.routes.ts';
+import { folderRoutes } from '../features/folders/folders.routes.ts';
 import { healthRoutes } from '../features/health/health.routes.ts';
 import { imageRoutes } from '../features/images/images.routes.ts';
 import { integrationRoutes } from '../features/integrations/integrations.routes.ts';
@@ -41,6 +44,9 @@ export const routes: readonly Route[] = [
   ...tokenRoutes,
   ...spaceRoutes,
   ...fileRoutes,
+  ...batchRoutes,
+  ...folderRoutes,
+  ...copyRoutes,
   ...trashRoutes,
   ...uploadRoutes,
   ...uploadUrlRoutes,

@@ -240,6 +240,23 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(await under.unfinished()).toBe(0);
     });
 
+    it('copies an object to another key, with a name and type of its own', async () => {
+      const [key, copied] = [newKey(), newKey()];
+      const data = bytesOf(1000);
+      await store.put('private', key, data, meta);
+      for (const zone of zones) {
+        await store.copy('private', zone, key, { key: copied, meta: unicodeMeta });
+        expect(await digestOf(await store.get(zone, copied))).toBe(sha256(data));
+      }
+      const { contentType, contentDisposition } = (await store.head('private', copied)) ?? {};
+      expect(await store.head('public', copied)).toMatchObject({ contentType, contentDisposition });
+      await store.delete('private', key);
+      expect(await digestOf(await store.get('private', copied))).toBe(sha256(data));
+      await expect(store.copy('private', 'private', key, { key: newKey(), meta })).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+      });
+    });
+
     it('overwriting the source does not change its copy', async () => {
       const key = newKey();
       await store.put('private', key, bytesOf(100, 1), meta);

@@ -46,7 +46,12 @@ export async function readFeed(api: Api, key: string, query = '', start?: string
 const typeOfAction = {
   'file.upload': 'file.created',
   'file.update': 'file.updated',
+  'file.copy': 'file.created',
   'file.delete': 'file.deleted',
+  'file.trash': 'file.trashed',
+  'file.restore': 'file.restored',
+  'file.expire': 'file.expired',
+  'file.purge': 'file.deleted',
   'job.failed': 'image.failed',
   'upload.expire': 'upload.expired',
   'user.create': 'user.created',

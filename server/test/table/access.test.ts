@@ -229,6 +229,7 @@ function expectedOf({ route, path, subjectBy }: Endpoint, caller: CallerKind): E
   const delegated = caller.kind === 'user' || caller.kind === 'space';
   if (delegated && subjectBy && caller.of !== 'this user') return 404;
   const unlimited = caller.kind === 'admin' || caller.kind === 'project' || caller.holds === 'every scope';
+  if (access.scopeByBody && caller.holds === 'no scope' && !unlimited) return 403;
   if (access.scope && !access.scopeless?.includes(caller.kind) && !unlimited) return 403;
   // Without an id in the path there is nothing for another tenant to reach.
   return caller.of === 'another tenant' && path.includes('/:') ? 404 : 'allowed';
@@ -462,6 +463,14 @@ describe('pinned: opening a route must change this file', () => {
       'PUT /project/users/ext/:externalId/files/:fileId',
       'DELETE /project/users/:userId/files/:fileId',
       'DELETE /project/users/ext/:externalId/files/:fileId',
+      'POST /project/users/:userId/files/batch',
+      'POST /project/users/ext/:externalId/files/batch',
+      'POST /project/users/:userId/folders/move',
+      'POST /project/users/ext/:externalId/folders/move',
+      'DELETE /project/users/:userId/folders',
+      'DELETE /project/users/ext/:externalId/folders',
+      'POST /project/users/:userId/files/:fileId/copy',
+      'POST /project/users/ext/:externalId/files/:fileId/copy',
       'POST /project/users/:userId/files/:fileId/restore',
       'POST /project/users/ext/:externalId/files/:fileId/restore',
       'POST /project/users/:userId/uploads',

@@ -107,6 +107,7 @@ const secrets: Record<string, (world: World) => Promise<Json>> = {
     const { challenge_token } = (await logIn(service.api, tenant.email, tenant.password)).body;
     return { challenge_token, code: recoveryCodes[0] };
   },
+  'batch.run': async ({ ids }) => ({ ids: [ids.fileId] }),
   'users.assignPlan': async ({ ids }) => ({ planId: ids.planId }),
   'tokens.revoke': async ({ tenant, user }) => ({
     jti: (await mintToken(service.api, tenant.key, user.id)).jti,

@@ -82,6 +82,15 @@ const finishMove = (deps: Deps, place: Place, object: HeldObject, before: Mispla
     return true;
   });
 
+/** Those of a batch that has just changed their visibility. What fails is left to the mover. */
+export async function moveMisplacedOf(
+  deps: Deps,
+  projectId: string,
+  files: readonly FileRow[],
+): Promise<void> {
+  for (const file of files) await moveOrLog(deps, file.id, () => moveFile(deps, projectId, file));
+}
+
 const noId = '00000000-0000-0000-0000-000000000000';
 
 /** Moves objects that a crash or an outage left in the wrong zone. Resolves to the number of moved files. */

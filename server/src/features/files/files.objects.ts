@@ -26,10 +26,11 @@ export function buildDeliveryMeta(file: DeliveredRow): ObjectMeta {
 }
 
 export const buildCompressedMeta = (name: string, format: string): ObjectMeta =>
-  buildObjectMeta(
-    `${name.replace(/\.[A-Za-z0-9]{1,5}$/, '')}.${format === 'jpeg' ? 'jpg' : format}`,
-    `image/${format}`,
-  );
+  buildObjectMeta(nameCompressed(name, format), `image/${format}`);
+
+/** Its extension tells the format that it has now. */
+export const nameCompressed = (name: string, format: string): string =>
+  `${name.replace(/\.[A-Za-z0-9]{1,5}$/, '')}.${format === 'jpeg' ? 'jpg' : format}`;
 
 /** Permanent for a public file whose object is in the public zone, signed for every other file. */
 export function buildFileUrl(deps: Deps, origin: string, file: AddressedRow): FileUrl {

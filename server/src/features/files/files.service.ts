@@ -3,7 +3,7 @@
 import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import type { FileFinder, FileRow, ReadRow, WantedFile } from '../../contract/file.ts';
+import type { FileFinder, FileRow, ReadRow, SpaceFilter, WantedFile } from '../../contract/file.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { withTimeout } from '../../kernel/async/time-limit.ts';
@@ -44,14 +44,16 @@ import {
   lockFilesOfUser,
   moveFilesToOwner,
   type PageRow,
-  type SpaceFilter,
   updateFile,
 } from './files.sql.ts';
 import { deleteTrashed, lockTrashOfProject, lockTrashOfUser, moveTrashToOwner } from './files.trash.sql.ts';
 import { refuseOtherVersion, versionOf } from './files.version.ts';
 import { type FileMetaInput, viewFile } from './files.wire.ts';
 
-export const fileNotFound = () => new PakhusError('NOT_FOUND', 'This user has no such file');
+export const fileNotFound = (id?: string) =>
+  id === undefined
+    ? new PakhusError('NOT_FOUND', 'This user has no such file')
+    : new PakhusError('NOT_FOUND', `This user has no file ${id}`, { details: { id } });
 
 /** A space token sees only its own space, whatever it asks for. */
 export function visibleSpace(actor: TenantActor, wanted?: string): SpaceFilter {

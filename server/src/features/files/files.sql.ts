@@ -2,7 +2,7 @@
 // changes files, objects, quotas and the audit log together or not at all.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { EventType } from '../../contract/event.ts';
-import type { FileValues, NewFile, WantedFile } from '../../contract/file.ts';
+import type { FileValues, NewFile, SpaceFilter, WantedFile } from '../../contract/file.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
@@ -181,7 +181,7 @@ export const findOutcomes = (files: readonly NewFile[]): Sql => sql`
     and o.zone = asked.zone`;
 
 /** By name, not by position: during a rollout the previous release still runs against a table with new columns. */
-const toColumns = (file: NewFile) => ({ ...file, sha256: `\\x${file.sha256}` });
+const toColumns = (file: NewFile) => ({ ...file, sha256: file.sha256 && `\\x${file.sha256}` });
 
 const batchEntry = ({ file, audit }: { file: NewFile; audit: AuditStamp }) => ({
   file: toColumns(file),
@@ -247,9 +247,6 @@ export const findDeletion = (
 
 /** From the moment on at which a file expires, nobody sees it any more; a job removes it soon after. */
 const isUnexpired = sql` and coalesce(expires_at > now(), true)`;
-
-/** Files of one space, files in no space, or all. */
-export type SpaceFilter = { readonly spaceId: string } | 'none' | 'all';
 
 export interface FileFilter {
   readonly space: SpaceFilter;
@@ -483,6 +480,88 @@ export const updateFile = (projectId: string, fileId: string, values: FileValues
     expires_at = ${values.expires_at}, retain_until = ${values.retain_until}, updated_at = now()
   where project_id = ${projectId} and id = ${fileId} returning ${columns}, view`;
 
+/** Several at once, in the order of their ids, which no deadlock comes of. */
+export const lockFiles = ({ projectId, userId, spaceId }: FileScope, fileIds: readonly string[]): Sql => sql`
+  select ${columns} from files
+  where project_id = ${projectId} and user_id = ${userId} and id = any(${arrayOfIds(fileIds)}::uuid[])
+    ${spaceId === null ? noSql : sql`and space_id = ${spaceId}`}${isUnexpired}
+  order by id for no key update`;
+
+export const updateFiles = (projectId: string, changes: readonly FileChange[]): Sql => sql`
+  update files set folder = new_folder, tags = new_tags, classifier = new_classifier, metadata = new_metadata,
+    visibility = new_visibility, expires_at = new_expires_at, retain_until = new_retain_until, updated_at = now()
+  from jsonb_to_recordset(${JSON.stringify(changes.map(toNewValues))}::jsonb) as change(file_id uuid, new_folder text,
+    new_tags text[], new_classifier text, new_metadata jsonb, new_visibility text, new_expires_at timestamptz,
+    new_retain_until timestamptz)
+  where project_id = ${projectId} and id = file_id returning ${columns}`;
+
+export interface FileChange {
+  readonly id: string;
+  readonly values: FileValues;
+}
+
+const toNewValues = ({ id, values }: FileChange) => ({
+  file_id: id,
+  new_folder: values.folder,
+  new_tags: values.tags,
+  new_classifier: values.classifier,
+  new_metadata: values.metadata,
+  new_visibility: values.visibility,
+  new_expires_at: values.expires_at,
+  new_retain_until: values.retain_until,
+});
+
 /** The stored JSON of the row. */
 export const findView = (projectId: string, fileId: string): Sql => sql`
   select view from files where project_id = ${projectId} and id = ${fileId}`;
+
+/** The whole subtree of a folder as one range of the index: see `toFolderKey`. */
+const isBelow = (folder: string): Sql =>
+  sql`${folderKey} >= ${toFolderKey(folder)} and ${folderKey} < ${`${toFolderKey(folder)}\x02`}`;
+
+/** The longest folder in a subtree; null if nothing is in it. */
+export const findLongestFolder = (
+  projectId: string,
+  userId: string,
+  space: SpaceFilter,
+  folder: string,
+): Sql => sql`
+  select max(length(folder)) as length from files
+  where project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${isBelow(folder)}`;
+
+/** Gives a subtree another place, and records an event for each file if the project listens. `to` is empty for the root. */
+export const moveFolder = (
+  projectId: string,
+  userId: string,
+  space: SpaceFilter,
+  from: string,
+  to: string,
+): Sql => sql`
+  with listening as materialized (select listens_until > now() as listens from projects where id = ${projectId}),
+  moved as (
+    update files set folder = ltrim(${to}::text || substr(folder, length(${from}::text) + 1), '/'), updated_at = now()
+    where project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${isBelow(from)}
+    returning id, project_id, mime_type, view),
+  told as (
+    insert into events (project_id, type, user_id, data)
+    select project_id, 'file.updated', ${userId}::uuid, ${ofMoved} from moved where (select listens from listening)),
+  notified as materialized (
+    select pg_notify('pakhus_events', ${projectId}::text) from listening where listens and exists (select from moved))
+  select (select count(*) from moved)::int as files, (select count(*) from notified) as notified`;
+
+const ofMoved = sql`view || coalesce(case when starts_with(mime_type, 'image/') then (select ${jobJson}
+  from compression_jobs j where j.file_id = moved.id and j.project_id = moved.project_id) end, 'null') || '}'`;
+
+/** The next files of a subtree, in the order of the index, locked. */
+export const lockFilesBelow = (
+  projectId: string,
+  userId: string,
+  space: SpaceFilter,
+  folder: string,
+  after: { readonly key: string; readonly created_at: string; readonly id: string },
+  rowsMax: number,
+): Sql => sql`
+  select id, created_at, ${folderKey} as key, ${heldUntil} from files
+  where project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${isBelow(folder)}
+    and (${folderKey}, created_at, id) > (${after.key}, ${after.created_at}::timestamptz, ${after.id}::uuid)
+  order by ${folderKey}, created_at, id limit ${rowsMax} for update`;

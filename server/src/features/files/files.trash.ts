@@ -1,12 +1,12 @@
 // Lists the trash.
 import type { TenantActor } from '../../contract/actor.ts';
 import type { Deps } from '../../contract/deps.ts';
+import type { SpaceFilter } from '../../contract/file.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { invalid } from '../../kernel/error.ts';
 import { afterCursor, type PageRequest, toPage } from '../../platform/db/paging.ts';
 import { readPage } from '../../platform/db/project-work.ts';
 import { listName } from './files.service.ts';
-import type { SpaceFilter } from './files.sql.ts';
 import { listTrashed, type TrashedViewRow } from './files.trash.sql.ts';
 
 /** No index serves them there. */

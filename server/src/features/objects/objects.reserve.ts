@@ -4,11 +4,12 @@
 // commit of the database instead of two. Unused ones are released within seconds; those of a process that died are settled
 // by the reaper like any upload that came to nothing.
 import type { HeldObject, Reservations } from '../../contract/object-ref.ts';
+import { whileRenewed } from '../../kernel/async/lease.ts';
 import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { newId } from '../../kernel/id.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
-import { releaseReserved, reserveObjects } from './objects.sql.ts';
+import { releaseReserved, renewHold, reserveObjects } from './objects.sql.ts';
 
 export interface ClosableReservations extends Reservations {
   /** Gives back what was reserved ahead. */
@@ -78,6 +79,11 @@ class SpareReservations implements ClosableReservations {
 
   async reserve(object: HeldObject): Promise<void> {
     await this.#recordTogether({ object, projectId: null });
+  }
+
+  whileReserved<Result>(object: HeldObject, work: () => Promise<Result>): Promise<Result> {
+    const renew = () => this.#db.query(renewHold(object, this.#graceSeconds));
+    return whileRenewed(this.#graceSeconds, renew, work);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 // Semantic folders: `a/b/c`, without slashes at either end; the root is the empty string.
 
-const folderLengthMax = 512;
+export const folderLengthMax = 512;
 
 /** The normalized folder, or what is wrong with it. */
 export function parseFolder(given: string): { folder: string } | { fault: string } {

@@ -27,6 +27,12 @@ export interface ObjectRange {
   readonly etag?: string;
 }
 
+/** What a copy is called. */
+export interface CopyTarget {
+  readonly key: string;
+  readonly meta: ObjectMeta;
+}
+
 export interface PutOptions {
   readonly signal?: AbortSignal | undefined;
   /** The maximum length of a stream: saves memory. */
@@ -61,9 +67,10 @@ export interface ObjectStore {
   /** Resolves to the keys that could not be deleted. Throws if the store could not be reached. */
   deleteMany(zone: Zone, keys: readonly string[]): Promise<string[]>;
   /**
-   * Copies within the store, including the stored type. Durable when it resolves. The source stays.
+   * Copies within the store, to the same key with the stored type, or to another key with its own. Durable when it resolves. The
+   * source stays. Rejects with NOT_FOUND if there is none.
    */
-  copy(from: Zone, to: Zone, key: string): Promise<void>;
+  copy(from: Zone, to: Zone, key: string, as?: CopyTarget): Promise<void>;
   /**
    * A URL that reads the object without a credential until it expires; on S3, only while the object stays in that zone.
    * Fully percent-encoded, so that JSON needs no escaping.

@@ -9,6 +9,7 @@ import { createBodyReader } from '../body-reader.ts';
 import { assertKey, assertRange } from '../object-key.ts';
 import type {
   Body,
+  CopyTarget,
   DownloadUrlOptions,
   ObjectInfo,
   ObjectMeta,
@@ -139,8 +140,8 @@ class DiskStore implements ObjectStore {
     return failed;
   }
 
-  copy(from: Zone, to: Zone, key: string): Promise<void> {
-    return guardDisk('copy', () => this.#writer.copy(from, to, key));
+  copy(from: Zone, to: Zone, key: string, as?: CopyTarget): Promise<void> {
+    return guardDisk('copy', () => this.#writer.copy(from, to, key, as?.key ?? key));
   }
 
   downloadUrl(_zone: Zone, key: string, options: DownloadUrlOptions): string {

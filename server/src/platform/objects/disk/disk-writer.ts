@@ -87,12 +87,12 @@ export class DiskWriter {
     return guardDisk('put', write, () => hasBodyFailed);
   }
 
-  async copy(from: Zone, to: Zone, key: string): Promise<void> {
+  async copy(from: Zone, to: Zone, key: string, newKey: string): Promise<void> {
     await this.#places.ready();
-    const temp = this.#layout.newTempPath(key);
+    const temp = this.#layout.newTempPath(newKey);
     try {
       await this.#linkOrCopy(this.#layout.pathFor(from, key), temp);
-      await this.#places.move(temp, this.#layout.pathFor(to, key));
+      await this.#places.move(temp, this.#layout.pathFor(to, newKey));
     } finally {
       // rename() of two links to the same file does nothing, so the temporary name may still exist.
       await unlink(temp).catch(() => undefined);

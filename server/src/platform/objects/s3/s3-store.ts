@@ -8,6 +8,7 @@ import type { BodyReader } from '../body-reader.ts';
 import { assertKey, assertRange } from '../object-key.ts';
 import type {
   Body,
+  CopyTarget,
   DownloadUrlOptions,
   ObjectInfo,
   ObjectMeta,
@@ -190,14 +191,14 @@ class S3Store implements StagingStore {
     });
   }
 
-  copy(from: Zone, to: Zone, key: string): Promise<void> {
+  copy(from: Zone, to: Zone, key: string, as?: CopyTarget): Promise<void> {
     return guardStore('copy', async () => {
       const source = this.#locate(from, key);
-      const target = this.#locate(to, key);
+      const target = this.#locate(to, as?.key ?? key);
       try {
-        const info = await this.#infoAt(source);
+        const info = { ...(await this.#infoAt(source)), ...as?.meta };
         if (info.bytes > this.#options.copyPartBytes) await this.#multipart.copyParts(source, target, info);
-        else await this.#copyWhole(source, target, info);
+        else await this.#copyWhole(source, target, info, as !== undefined);
         // The source may be deleted because of this copy, so the copy is verified first.
         if ((await this.#infoAt(target)).bytes !== info.bytes)
           throw outage('storage', 'The object store made a copy that is not whole');
@@ -262,11 +263,12 @@ class S3Store implements StagingStore {
     return toObjectInfo(headers);
   }
 
-  async #copyWhole(source: Address, target: Address, info: ObjectInfo): Promise<void> {
+  async #copyWhole(source: Address, target: Address, info: ObjectInfo, isRenamed: boolean): Promise<void> {
     // Otherwise the copy keeps the type of its source, which may be older than the rule about active content.
-    const newType = isActive(info.contentType)
-      ? { 'x-amz-metadata-directive': 'REPLACE', ...headersOf(info) }
-      : {};
+    const newType =
+      isRenamed || isActive(info.contentType)
+        ? { 'x-amz-metadata-directive': 'REPLACE', ...headersOf(info) }
+        : {};
     await this.#client.send({
       method: 'PUT',
       ...target,
