@@ -2475,6 +2475,63 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/project/users/{userId}/files/{fileId}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download the content of a file */
+        get: {
+            parameters: {
+                query?: {
+                    disposition?: "inline" | "attachment";
+                    redirect?: boolean;
+                };
+                header?: {
+                    Range?: string;
+                    "If-Match"?: string;
+                    "If-None-Match"?: string;
+                    "If-Modified-Since"?: string;
+                    "If-Range"?: string;
+                };
+                path: {
+                    userId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "*/*": unknown;
+                    };
+                };
+                /** @description The requested ranges; several as `multipart/byteranges`, where each part has its `Content-Range` */
+                206: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "*/*": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/objects/{projectId}/{fileId}": {
         parameters: {
             query?: never;

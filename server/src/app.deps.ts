@@ -38,6 +38,7 @@ import { type Clock, systemClock } from './kernel/clock.ts';
 import { createDeviceCookies } from './kernel/crypto/device-cookie.ts';
 import { cursorCodec } from './kernel/cursor.ts';
 import { createInFlight } from './platform/concurrency/bytes-in-flight.ts';
+import { FairSemaphore } from './platform/concurrency/fair-semaphore.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { type Database, inBackground } from './platform/db/postgres.ts';
 import { createProjectGates } from './platform/db/project-work.ts';
@@ -53,6 +54,9 @@ import { createOutbound, type Outbound, type OutboundOptions } from './platform/
 import { createPasswords, type Passwords } from './platform/passwords.ts';
 import { openQueue } from './platform/queue/queue.ts';
 import { readVersion } from './version.ts';
+
+/** Half of the connections to the store, so that slow readers leave the rest to uploads; no project gets all of them. */
+const downloadBounds = { permits: 128, permitsPerOwner: 96, waitMaxMs: 10_000 };
 
 export interface DepsOptions {
   readonly settings: Settings;
@@ -135,6 +139,7 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     verifyDownload: objects.kind === 'disk' ? createDownloadVerifier(downloadKeys, clock) : () => null,
     verifyPart: objects.kind === 'disk' ? createPartVerifier(downloadKeys, clock) : () => null,
     uploads,
+    downloads: new FairSemaphore('downloads', downloadBounds),
     inFlight: createInFlight(uploadBounds.waitMaxMs),
     liveUploads,
     eventHub,

@@ -6,6 +6,7 @@ import type { Sealer } from '../kernel/crypto/sealed.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
 import type { InFlight } from '../platform/concurrency/bytes-in-flight.ts';
 import type { EvictingSemaphore } from '../platform/concurrency/evicting-semaphore.ts';
+import type { FairSemaphore } from '../platform/concurrency/fair-semaphore.ts';
 import type { Counters } from '../platform/counters/counters.ts';
 import type { Database } from '../platform/db/postgres.ts';
 import type { ProjectGates } from '../platform/db/project-work.ts';
@@ -68,6 +69,8 @@ export interface Deps {
   readonly uploads: { readonly buffers: EvictingSemaphore; readonly places: EvictingSemaphore };
   /** Bounds how many uncommitted bytes large uploads may have in the store. */
   readonly inFlight: InFlight;
+  /** Bounds how many connections to the store downloads hold, whose readers may be slow. */
+  readonly downloads: FairSemaphore;
   /** Uploads that this process is receiving. */
   readonly liveUploads: LiveUploads;
   readonly eventHub: EventHub;

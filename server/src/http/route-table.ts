@@ -6,6 +6,7 @@ import { accountRoutes } from '../features/accounts/accounts.routes.ts';
 import { twoFactorRoutes } from '../features/accounts/accounts.two-factor.routes.ts';
 import { auditRoutes } from '../features/audit/audit.routes.ts';
 import { batchRoutes } from '../features/batch/batch.routes.ts';
+import { contentRoutes } from '../features/content/content.routes.ts';
 import { copyRoutes } from '../features/copies/copies.routes.ts';
 import { eventRoutes } from '../features/events/events.routes.ts';
 import { fileRoutes } from '../features/files/files.routes.ts';
@@ -48,6 +49,7 @@ export const routes: readonly Route[] = [
   ...folderRoutes,
   ...copyRoutes,
   ...trashRoutes,
+  ...contentRoutes,
   ...uploadRoutes,
   ...uploadUrlRoutes,
   ...imageRoutes,

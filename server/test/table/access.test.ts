@@ -473,6 +473,8 @@ describe('pinned: opening a route must change this file', () => {
       'POST /project/users/ext/:externalId/files/:fileId/copy',
       'POST /project/users/:userId/files/:fileId/restore',
       'POST /project/users/ext/:externalId/files/:fileId/restore',
+      'GET /project/users/:userId/files/:fileId/content',
+      'GET /project/users/ext/:externalId/files/:fileId/content',
       'POST /project/users/:userId/uploads',
       'POST /project/users/ext/:externalId/uploads',
       'POST /project/users/:userId/uploads by tus',

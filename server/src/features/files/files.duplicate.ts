@@ -10,7 +10,7 @@ import { toStorageKey } from '../objects/objects.key.ts';
 import { removeRefused, waitForRemoval } from '../objects/objects.remove.ts';
 import { gatherFacts, largestFile, refuseSize, refuseType, toRoom } from './files.checks.ts';
 import { findSources, type SourceRow } from './files.duplicate.sql.ts';
-import { buildObjectMeta, nameCompressed, zoneFor } from './files.objects.ts';
+import { buildObjectMeta, compressedName, zoneFor } from './files.objects.ts';
 import { scopeOf } from './files.remove.ts';
 import { findMissing } from './files.restore.ts';
 import { fileNotFound } from './files.service.ts';
@@ -127,4 +127,4 @@ async function describeCopy(
 
 /** A compressed image is copied as what it is now. */
 const deliveredName = ({ name, format }: SourceRow): string =>
-  format === null ? name : nameCompressed(name, format);
+  format === null ? name : compressedName(name, format);

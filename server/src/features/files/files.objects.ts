@@ -26,10 +26,10 @@ export function buildDeliveryMeta(file: DeliveredRow): ObjectMeta {
 }
 
 export const buildCompressedMeta = (name: string, format: string): ObjectMeta =>
-  buildObjectMeta(nameCompressed(name, format), `image/${format}`);
+  buildObjectMeta(compressedName(name, format), `image/${format}`);
 
 /** Its extension tells the format that it has now. */
-export const nameCompressed = (name: string, format: string): string =>
+export const compressedName = (name: string, format: string): string =>
   `${name.replace(/\.[A-Za-z0-9]{1,5}$/, '')}.${format === 'jpeg' ? 'jpg' : format}`;
 
 /** Permanent for a public file whose object is in the public zone, signed for every other file. */

@@ -4,19 +4,15 @@ import { route } from '../../contract/route.ts';
 import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { parseTypeFilter } from '../../kernel/media/media-type.ts';
 import { bodyValidator } from '../../platform/validation.ts';
-import { toStorageKey } from '../objects/objects.key.ts';
 import { parseTagFilter, validateFolder } from './files.meta.ts';
 import { buildFileUrl, serializeDetail } from './files.objects.ts';
 import { removeFile } from './files.remove.ts';
-import { serveObject } from './files.serve.ts';
 import { changeFile, listFolder, listUserFiles, readFile, visibleSpace } from './files.service.ts';
 import { listTrash, refuseFilters } from './files.trash.ts';
 import { type UploadInput, type UploadKind, uploadFile } from './files.upload.ts';
 import { versionOf } from './files.version.ts';
 import {
   Classifier,
-  DownloadHeaders,
-  deliveryHeaders,
   FileDetail,
   FileMeta,
   FilePart,
@@ -28,8 +24,6 @@ import {
   IfMatchHeaders,
   ListedFile,
   MetaPart,
-  rangeHeaders,
-  SignedQuery,
   SpaceFilter,
   UploadHeaders,
   uploadFields,
@@ -241,40 +235,5 @@ export const fileRoutes = [
     },
     async ({ deps, actor, user, params: { fileId }, query: { permanent = false }, call, audit }) =>
       removeFile(deps, actor, user.id, fileId, { ifMatch: call.headers['if-match'], permanent }, audit),
-  ),
-  route(
-    {
-      id: 'files.download',
-      method: 'GET',
-      path: '/objects/:projectId/:fileId',
-      summary: 'Download with a signed URL',
-      description:
-        "If objects are stored on the service's own disk, the `url` of a file points here. Use it as it is; HEAD works too. Once the file, its user or its project is deleted, the response is 404.",
-      access: { public: true, why: 'the signature in the URL is the credential' },
-      rateLimit: null,
-      audit: null,
-      params: Type.Object({ projectId: Uuid, fileId: Uuid }),
-      reads: { query: SignedQuery, headers: DownloadHeaders },
-      returns: { status: 200, contentType: '*/*', headers: Type.Object(deliveryHeaders) },
-      also: {
-        206: {
-          description: 'The requested range',
-          contentType: '*/*',
-          headers: Type.Object({ ...deliveryHeaders, ...rangeHeaders('bytes 0-1023/4096') }),
-        },
-        304: {
-          description: 'Not modified: the copy named by `If-None-Match` is current',
-          headers: Type.Object(deliveryHeaders),
-        },
-      },
-      errors: [
-        'FORBIDDEN',
-        'NOT_FOUND',
-        { code: 'VALIDATION_ERROR', status: 412 },
-        { code: 'VALIDATION_ERROR', status: 416, headers: Type.Object(rangeHeaders('bytes */4096')) },
-      ],
-    },
-    async ({ deps, params: { projectId, fileId }, call }) =>
-      serveObject(deps, toStorageKey({ projectId, id: fileId }), call),
   ),
 ];

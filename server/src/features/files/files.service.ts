@@ -3,7 +3,14 @@
 import { pinnedSpaceOf, type TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import type { FileFinder, FileRow, ReadRow, SpaceFilter, WantedFile } from '../../contract/file.ts';
+import type {
+  DeliveredRow,
+  FileFinder,
+  FileRow,
+  ReadRow,
+  SpaceFilter,
+  WantedFile,
+} from '../../contract/file.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { withTimeout } from '../../kernel/async/time-limit.ts';
@@ -28,6 +35,8 @@ import {
   type FileFilter,
   type FilePosition,
   fileSeparator,
+  findDelivered,
+  findExisting,
   findFiles,
   findHold,
   findSpaceOfUser,
@@ -73,6 +82,19 @@ export async function readFile(
   if (!row) throw fileNotFound();
   return row;
 }
+
+/** For requests whose permission is the URL. */
+export const findDeliveredFile = async (
+  { db }: Pick<Deps, 'db'>,
+  projectId: string,
+  fileId: string,
+): Promise<DeliveredRow | null> => (await db.read<DeliveredRow>(findDelivered(projectId, fileId)))[0] ?? null;
+
+export const hasFile = async (
+  { db }: Pick<Deps, 'db'>,
+  projectId: string,
+  fileId: string,
+): Promise<boolean> => (await db.read(findExisting(projectId, fileId))).length > 0;
 
 /** Concurrent reads share one statement, across callers. */
 export const createFileFinder = (db: Database): FileFinder =>

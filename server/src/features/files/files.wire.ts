@@ -231,49 +231,6 @@ export interface FileUrl {
   url_expires_at: string | null;
 }
 
-/** All of it is signed. */
-export const SignedQuery = Type.Object({
-  expires: Type.String({
-    pattern: '^[1-9][0-9]{0,14}$',
-    description: 'When the URL expires, in Unix seconds.',
-    examples: ['1769860800'],
-  }),
-  type: Type.String({ description: 'The Content-Type of the response.', examples: ['application/pdf'] }),
-  disposition: Type.String({
-    description: 'The Content-Disposition of the response.',
-    examples: ['attachment; filename="invoice.pdf"'],
-  }),
-  signature: Type.String({
-    pattern: '^[A-Za-z0-9_-]{43}$',
-    description: 'Signs the path and the other parameters.',
-    examples: ['mZ3nq0V5m9vXb1o7tQ2c8yFJ4sKdLwPzRaUeHgTiNxE'],
-  }),
-});
-
-export const DownloadHeaders = Type.Object({
-  Range: Type.Optional(
-    Type.String({
-      description: 'One byte range. Several ranges, or an invalid one, get the whole file.',
-      examples: ['bytes=0-1023'],
-    }),
-  ),
-  'If-Match': Type.Optional(
-    Type.String({
-      description: 'The ETags that the file may have, or `*`; otherwise 412.',
-      examples: ['"3xk9-sg-1qfl6ezvgw"'],
-    }),
-  ),
-  'If-None-Match': Type.Optional(
-    Type.String({ description: 'ETags of cached copies, or `*`.', examples: ['"3xk9-sg-1qfl6ezvgw"'] }),
-  ),
-  'If-Range': Type.Optional(
-    Type.String({
-      description: 'The ETag that `Range` applies to. If the file has another one, the whole file is sent.',
-      examples: ['"3xk9-sg-1qfl6ezvgw"'],
-    }),
-  ),
-});
-
 export const IfMatchHeaders = Type.Object({
   'If-Match': Type.Optional(
     Type.String({
@@ -290,14 +247,6 @@ export const VersionHeaders = Type.Object({
     examples: ['"pZGm1Av0IEBKARczz7exkN"'],
   }),
 });
-
-export const deliveryHeaders = {
-  ETag: Type.String({ examples: ['"3xk9-sg-1qfl6ezvgw"'] }),
-  'Last-Modified': Type.String({ examples: ['Sat, 31 Jan 2026 12:00:00 GMT'] }),
-  'Accept-Ranges': Type.Literal('bytes'),
-  'Content-Disposition': Type.String({ examples: ['attachment; filename="invoice.pdf"'] }),
-};
-export const rangeHeaders = (example: string) => ({ 'Content-Range': Type.String({ examples: [example] }) });
 
 export function viewDetail(row: FileRow, { url, url_expires_at }: FileUrl): Static<typeof FileDetail> {
   // Assigning is cheaper than spreading both into a third object.

@@ -42,12 +42,14 @@ const inertTypes: ReadonlySet<string> = new Set([
 export const isInert = (type: string): boolean =>
   inertTypes.has(type) || (/^(audio|video)\/[\w.+-]+$/.test(type) && !type.endsWith('+xml'));
 
+export type Disposition = 'inline' | 'attachment';
+
 /**
- * The Content-Disposition of a download. A name with special characters is sent twice: in ASCII for old clients, and in
- * full for all others.
+ * The Content-Disposition of a download: as wished, except that what could run a script is never displayed. A name with
+ * special characters is sent twice: in ASCII for old clients, and in full for all others.
  */
-export function contentDisposition(name: string, type: string): string {
-  const how = isInert(type) ? 'inline' : 'attachment';
+export function contentDisposition(name: string, type: string, wish: Disposition = 'inline'): string {
+  const how = isInert(type) ? wish : 'attachment';
   if (/^[\w.-]*$/.test(name)) return `${how}; filename="${name}"`;
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   return `${how}; filename="${ascii}"; filename*=UTF-8''${encodeRfc3986(name)}`;

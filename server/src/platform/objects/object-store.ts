@@ -33,6 +33,12 @@ export interface CopyTarget {
   readonly meta: ObjectMeta;
 }
 
+/** Bytes of an object on their way. */
+export interface ObjectBody extends Readable {
+  /** The whole object that they belong to; null if there is nothing at that range. */
+  readonly object: Pick<ObjectInfo, 'bytes' | 'etag'> | null;
+}
+
 export interface PutOptions {
   readonly signal?: AbortSignal | undefined;
   /** The maximum length of a stream: saves memory. */
@@ -59,7 +65,7 @@ export interface ObjectStore {
    * Rejects with NOT_FOUND if there is none, or if its etag differs from the one in `range`. Reads as much of the range
    * as exists. The stream must be read or destroyed. If the store fails half way, the stream ends with an outage.
    */
-  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<Readable>;
+  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<ObjectBody>;
   /** Null if there is none. The disk store does not keep type and disposition, and returns harmless ones. */
   head(zone: Zone, key: string): Promise<ObjectInfo | null>;
   /** Succeeds even if there is none. */

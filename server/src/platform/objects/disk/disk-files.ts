@@ -18,12 +18,19 @@ const writeFd = promisify(fs.write);
 
 const { O_DIRECTORY, O_RDONLY } = fs.constants;
 
-export async function openForRead(target: string, etag?: string): Promise<{ fd: number; bytes: number }> {
+interface OpenFile {
+  readonly fd: number;
+  readonly bytes: number;
+  readonly etag: string;
+}
+
+export async function openForRead(target: string, wanted?: string): Promise<OpenFile> {
   try {
     const fd = await openFd(target, O_RDONLY);
     const stats = fs.fstatSync(fd, { bigint: true });
-    if (stats.isFile() && (etag === undefined || toEtag(stats) === etag))
-      return { fd, bytes: Number(stats.size) };
+    const etag = toEtag(stats);
+    if (stats.isFile() && (wanted === undefined || etag === wanted))
+      return { fd, bytes: Number(stats.size), etag };
     closeQuietly(fd);
   } catch (error) {
     if (!isAbsent(error)) throw error;

@@ -3,7 +3,6 @@
 import fs from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
 import { outage } from '../../../kernel/error.ts';
 import { createBodyReader } from '../body-reader.ts';
 import { assertKey, assertRange } from '../object-key.ts';
@@ -11,6 +10,7 @@ import type {
   Body,
   CopyTarget,
   DownloadUrlOptions,
+  ObjectBody,
   ObjectInfo,
   ObjectMeta,
   ObjectRange,
@@ -89,11 +89,11 @@ class DiskStore implements ObjectStore {
     }
   }
 
-  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<Readable> {
+  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<ObjectBody> {
     const read = async () => {
       signal?.throwIfAborted();
       if (range) assertRange(range);
-      const { fd, bytes } = await openForRead(this.#layout.pathFor(zone, key), range?.etag);
+      const { fd, bytes, etag } = await openForRead(this.#layout.pathFor(zone, key), range?.etag);
       this.#readers += 1;
       const share = readBytes.inAll / this.#readers;
       const stream = fs.createReadStream('', {
@@ -103,9 +103,10 @@ class DiskStore implements ObjectStore {
         ...(range ? { start: range.start, end: range.end } : {}),
         ...(signal ? { signal } : {}),
       });
-      return stream.once('close', () => {
+      stream.once('close', () => {
         this.#readers -= 1;
       });
+      return Object.assign(stream, { object: { bytes, etag } });
     };
     return guardDisk('get', read, () => signal?.aborted === true);
   }

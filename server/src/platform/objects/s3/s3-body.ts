@@ -1,14 +1,19 @@
 // Bodies on their way from S3, with faults attributed to the side that caused them.
 import { Readable } from 'node:stream';
 import { outage } from '../../../kernel/error.ts';
+import type { ObjectBody } from '../object-store.ts';
+import type { OpenReply } from './s3-client.ts';
+import { etagIn, wholeBytesIn } from './s3-headers.ts';
 
 /** A body from the network. If it fails half way, its reader gets an outage. */
-export class S3Body extends Readable {
+export class S3Body extends Readable implements ObjectBody {
+  readonly object: ObjectBody['object'];
   readonly #source: Readable;
 
-  constructor(source: Readable, signal: AbortSignal | undefined) {
+  constructor({ headers, body: source }: OpenReply, signal: AbortSignal | undefined) {
     super({ highWaterMark: 256 << 10 });
     this.#source = source;
+    this.object = { bytes: wholeBytesIn(headers), etag: etagIn(headers) ?? '' };
     source.on('data', (chunk: Buffer) => {
       if (!this.push(chunk)) source.pause();
     });

@@ -20,6 +20,7 @@ import {
   isIdleTimeout,
   isRetryable,
   S3Fault,
+  type S3Headers,
   type S3Reply,
   silentStore,
   toFault,
@@ -62,11 +63,16 @@ export interface S3Call {
   readonly isAnswer: (reply: S3Reply) => boolean;
 }
 
+export interface OpenReply {
+  readonly headers: S3Headers;
+  readonly body: Readable;
+}
+
 export interface S3Client {
   /** The whole reply, its body read. */
   send(call: S3Call): Promise<S3Reply>;
   /** The reply with its body still to come; the receiver must read or destroy it. */
-  open(call: S3Call): Promise<Readable>;
+  open(call: S3Call): Promise<OpenReply>;
   presignGet(
     bucket: string,
     key: string,
@@ -130,11 +136,11 @@ class UndiciS3Client implements S3Client {
     });
   }
 
-  open(call: S3Call): Promise<Readable> {
+  open(call: S3Call): Promise<OpenReply> {
     return this.#retrying(call, async (response) => {
       const { statusCode: status, headers, body } = response;
       if (status >= 300) throw toFault({ status, headers, text: await readText(response) });
-      if (call.isAnswer({ status, headers, text: '' })) return body;
+      if (call.isAnswer({ status, headers, text: '' })) return { headers, body };
       body.on('error', () => undefined).destroy();
       throw foreignFault(status, headers);
     });

@@ -35,6 +35,12 @@ export function bytesIn(headers: S3Headers): number {
   return Number(headerOf(headers, 'content-length') ?? NaN);
 }
 
+/** Of the whole object, also in the answer to a range. */
+export function wholeBytesIn(headers: S3Headers): number {
+  const [, whole] = /\/(\d+)$/.exec(headerOf(headers, 'content-range') ?? '') ?? [];
+  return whole === undefined ? bytesIn(headers) : Number(whole);
+}
+
 export function toObjectInfo(headers: S3Headers): ObjectInfo {
   return {
     bytes: bytesIn(headers),

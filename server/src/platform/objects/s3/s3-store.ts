@@ -10,6 +10,7 @@ import type {
   Body,
   CopyTarget,
   DownloadUrlOptions,
+  ObjectBody,
   ObjectInfo,
   ObjectMeta,
   ObjectRange,
@@ -139,7 +140,7 @@ class S3Store implements StagingStore {
     return guardBody('put', body, put, signal);
   }
 
-  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<Readable> {
+  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<ObjectBody> {
     const read = async () => {
       if (range) assertRange(range);
       const headers: Record<string, string> = {
@@ -152,7 +153,8 @@ class S3Store implements StagingStore {
       try {
         return new S3Body(await this.#client.open(call), signal);
       } catch (error) {
-        if (error instanceof S3Fault && error.status === 416) return Readable.from([]);
+        if (error instanceof S3Fault && error.status === 416)
+          return Object.assign(Readable.from([]), { object: null });
         if (isAbsent(error) || (error instanceof S3Fault && error.status === 412)) throw noSuchObject();
         throw error;
       }
