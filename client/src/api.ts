@@ -2475,121 +2475,6 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
-    "/project/users/{userId}/files/{fileId}/content": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Download the content of a file */
-        get: {
-            parameters: {
-                query?: {
-                    disposition?: "inline" | "attachment";
-                    redirect?: boolean;
-                };
-                header?: {
-                    Range?: string;
-                    "If-Match"?: string;
-                    "If-None-Match"?: string;
-                    "If-Modified-Since"?: string;
-                    "If-Range"?: string;
-                };
-                path: {
-                    userId: string;
-                    fileId: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "*/*": unknown;
-                    };
-                };
-                /** @description The requested ranges; several as `multipart/byteranges`, where each part has its `Content-Range` */
-                206: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "*/*": unknown;
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/objects/{projectId}/{fileId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Download with a signed URL */
-        get: {
-            parameters: {
-                query: {
-                    expires: string;
-                    type: string;
-                    disposition: string;
-                    signature: string;
-                };
-                header?: {
-                    Range?: string;
-                    "If-Match"?: string;
-                    "If-None-Match"?: string;
-                    "If-Range"?: string;
-                };
-                path: {
-                    projectId: string;
-                    fileId: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description Done */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "*/*": unknown;
-                    };
-                };
-                /** @description The requested range */
-                206: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "*/*": unknown;
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/project/users/{userId}/files/batch": {
         parameters: {
             query?: never;
@@ -2910,6 +2795,339 @@ export type paths = {
             };
         };
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/files/{fileId}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download the content of a file */
+        get: {
+            parameters: {
+                query?: {
+                    disposition?: "inline" | "attachment";
+                    redirect?: boolean;
+                };
+                header?: {
+                    Range?: string;
+                    "If-Match"?: string;
+                    "If-None-Match"?: string;
+                    "If-Modified-Since"?: string;
+                    "If-Range"?: string;
+                };
+                path: {
+                    userId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "*/*": unknown;
+                    };
+                };
+                /** @description The requested ranges; several as `multipart/byteranges`, where each part has its `Content-Range` */
+                206: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "*/*": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/objects/{projectId}/{fileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download with a signed URL */
+        get: {
+            parameters: {
+                query: {
+                    expires: string;
+                    type: string;
+                    disposition: string;
+                    signature: string;
+                };
+                header?: {
+                    Range?: string;
+                    "If-Match"?: string;
+                    "If-None-Match"?: string;
+                    "If-Range"?: string;
+                };
+                path: {
+                    projectId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "*/*": unknown;
+                    };
+                };
+                /** @description The requested range */
+                206: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "*/*": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the shares of all of a user's files */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            shares: components["schemas"]["Share"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/files/{fileId}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the shares of a file */
+        get: {
+            parameters: {
+                query?: {
+                    limit?: number;
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    userId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            shares: components["schemas"]["Share"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Share a file by a link */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    userId: string;
+                    fileId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["NewShare"];
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            share: components["schemas"]["Share"];
+                            /** @description The link to send. Shown only this once. */
+                            url: string;
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/files/{fileId}/shares/{shareId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a share */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    fileId: string;
+                    shareId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            share: components["schemas"]["Share"];
+                        };
+                    };
+                };
+            };
+        };
+        /** Change a share */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    fileId: string;
+                    shareId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ShareChange"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            share: components["schemas"]["Share"];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Delete a share */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    fileId: string;
+                    shareId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -4348,7 +4566,7 @@ export type components = {
             last_used_at: string | null;
         };
         /** @enum {string} */
-        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.copy" | "file.delete" | "file.trash" | "file.restore" | "file.expire" | "file.purge" | "file.download" | "folder.move" | "folder.delete" | "upload.create" | "upload.cancel" | "upload.expire" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.test" | "webhook.replay" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
+        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.copy" | "file.delete" | "file.trash" | "file.restore" | "file.expire" | "file.purge" | "file.download" | "folder.move" | "folder.delete" | "share.create" | "share.update" | "share.delete" | "share.download" | "upload.create" | "upload.cancel" | "upload.expire" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.test" | "webhook.replay" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -4438,7 +4656,7 @@ export type components = {
             };
         };
         /** @enum {string} */
-        EventType: "file.created" | "file.updated" | "file.deleted" | "file.trashed" | "file.restored" | "file.expired" | "image.done" | "image.failed" | "upload.expired" | "user.created" | "user.updated" | "user.deleted" | "space.created" | "space.updated" | "space.deleted" | "quota.threshold";
+        EventType: "file.created" | "file.updated" | "file.deleted" | "file.trashed" | "file.restored" | "file.expired" | "image.done" | "image.failed" | "upload.expired" | "user.created" | "user.updated" | "user.deleted" | "space.created" | "space.updated" | "space.deleted" | "quota.threshold" | "share.created" | "share.revoked";
         FileChange: {
             /** @description A path such as a/b/c; the empty string is the root. Leading and trailing slashes are removed. Segments must not be empty, `.` or `..`, and must not contain control characters. */
             folder?: string | null;
@@ -4707,6 +4925,19 @@ export type components = {
             /** @description Spaces that one user may have; 1000 when absent or null. */
             maxSpaces?: number | null;
         };
+        NewShare: {
+            /** @description For you, to tell shares apart. Whoever opens the link does not see it. */
+            name?: string | null;
+            /**
+             * Format: date-time
+             * @description From then on the link leads to nothing. Must be in the future. Null: never.
+             */
+            expires_at?: string | null;
+            /** @description Must be given to download. Null: none. */
+            password?: string | null;
+            /** @description How often the file can be downloaded. Null: without limit. */
+            max_downloads?: number | null;
+        };
         NewSpace: {
             /** @description Your own id for it. */
             external_id: string;
@@ -4832,7 +5063,7 @@ export type components = {
             }[];
         };
         /** @enum {string} */
-        Scope: "users:read" | "users:write" | "files:read" | "files:write" | "files:delete" | "plans:read" | "plans:assign" | "stats:read" | "spaces:login" | "events:read";
+        Scope: "users:read" | "users:write" | "files:read" | "files:write" | "files:delete" | "files:share" | "plans:read" | "plans:assign" | "stats:read" | "spaces:login" | "events:read";
         Session: {
             /** @enum {string} */
             role: "project" | "admin";
@@ -4846,6 +5077,44 @@ export type components = {
             two_factor_enabled: boolean;
             /** Format: date-time */
             expires_at: string;
+        };
+        Share: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: uuid */
+            file_id: string;
+            /** @description For you, to tell shares apart. Whoever opens the link does not see it. */
+            name: string | null;
+            /** Format: date-time */
+            expires_at: string | null;
+            has_password: boolean;
+            /** @description How often the file can be downloaded. Null: without limit. */
+            max_downloads: number | null;
+            /** @description Downloads so far. One that was interrupted and resumed counts once. */
+            downloads: number;
+            /** Format: date-time */
+            last_used_at: string | null;
+            /** @description If false, the link leads to nothing until it is true again. */
+            active: boolean;
+        };
+        ShareChange: {
+            /** @description For you, to tell shares apart. Whoever opens the link does not see it. */
+            name?: string | null;
+            /**
+             * Format: date-time
+             * @description From then on the link leads to nothing. Must be in the future. Null: never.
+             */
+            expires_at?: string | null;
+            /** @description Must be given to download. Null: none. */
+            password?: string | null;
+            /** @description How often the file can be downloaded. Null: without limit. */
+            max_downloads?: number | null;
+            /** @description If false, the link leads to nothing until it is true again. */
+            active?: boolean;
         };
         Space: {
             /** Format: uuid */

@@ -18,6 +18,7 @@ export type Plan = Schemas['Plan'];
 export type Project = Schemas['Project'];
 export type Scope = Schemas['Scope'];
 export type Session = Schemas['Session'];
+export type Share = Schemas['Share'];
 export type Space = Schemas['Space'];
 export type SpaceToken = Schemas['SpaceToken'];
 export type StorageSnapshot = Schemas['StorageSnapshot'];
@@ -45,9 +46,11 @@ export type EventData<Type extends EventType> = Type extends `file.${string}`
         ? User
         : Type extends `space.${string}`
           ? Space
-          : Type extends 'quota.threshold'
-            ? User & { threshold: 80 | 100 }
-            : Schemas['Event']['data'];
+          : Type extends `share.${string}`
+            ? Share
+            : Type extends 'quota.threshold'
+              ? User & { threshold: 80 | 100 }
+              : Schemas['Event']['data'];
 
 /** An event. Its `type` tells what `data` is. */
 export type FeedEvent = {

@@ -355,6 +355,31 @@ create table settings (
 );
 alter table settings add constraint settings_pkey PRIMARY KEY (key);
 
+create table shares (
+  id uuid not null,
+  project_id uuid not null,
+  user_id uuid not null,
+  file_id uuid not null,
+  token_hash bytea not null,
+  name text,
+  password_hash text,
+  expires_at timestamp(3) with time zone,
+  max_downloads integer,
+  downloads integer not null default 0,
+  last_used_at timestamp(3) with time zone,
+  active boolean not null default true,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table shares add constraint shares_max_downloads_check CHECK ((max_downloads >= 1));
+alter table shares add constraint shares_pkey PRIMARY KEY (project_id, id);
+alter table shares add constraint shares_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table shares add constraint shares_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES users(project_id, id) ON DELETE CASCADE;
+alter table shares add constraint shares_token_hash_check CHECK ((octet_length(token_hash) = 32));
+CREATE INDEX shares_of_file ON public.shares USING btree (project_id, file_id, created_at, id);
+CREATE UNIQUE INDEX shares_of_token ON public.shares USING btree (token_hash);
+CREATE INDEX shares_of_user ON public.shares USING btree (project_id, user_id, created_at, id);
+
 create table spaces (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,

@@ -36,6 +36,7 @@ import { toQueueOptions } from './jobs/worker.ts';
 import { Pacer } from './kernel/async/pacer.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { createDeviceCookies } from './kernel/crypto/device-cookie.ts';
+import { createShareProofs } from './kernel/crypto/share-proof.ts';
 import { cursorCodec } from './kernel/cursor.ts';
 import { createInFlight } from './platform/concurrency/bytes-in-flight.ts';
 import { FairSemaphore } from './platform/concurrency/fair-semaphore.ts';
@@ -123,6 +124,7 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     passwords,
     tokens: createTokenSigner(jwtSecret, clock, settings.JWT_SECRET_PREVIOUS),
     devices: createDeviceCookies(clock, ...deriveKeys('device', jwtSecret, settings)),
+    shareProofs: createShareProofs(clock, ...deriveKeys('share', jwtSecret, settings)),
     sealer: openSealer(settings, jwtSecret),
     mailer: await openMailer(settings, log),
     cursors: cursorCodec(...deriveKeys('cursor', jwtSecret, settings)),

@@ -38,6 +38,9 @@ function describeData(event: FeedEvent): string[] {
       const { external_id, threshold, storageUsed } = event.data;
       return [external_id, `${threshold} %`, `${formatBytes(storageUsed)} used`];
     }
+    case 'share.created':
+    case 'share.revoked':
+      return [`file ${event.data.file_id}`, event.data.name ?? ''];
     case 'user.created':
     case 'user.updated':
     case 'user.deleted':

@@ -3,6 +3,7 @@ import type { Pacer } from '../kernel/async/pacer.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { DeviceCookies } from '../kernel/crypto/device-cookie.ts';
 import type { Sealer } from '../kernel/crypto/sealed.ts';
+import type { ShareProofs } from '../kernel/crypto/share-proof.ts';
 import type { CursorCodec } from '../kernel/cursor.ts';
 import type { InFlight } from '../platform/concurrency/bytes-in-flight.ts';
 import type { EvictingSemaphore } from '../platform/concurrency/evicting-semaphore.ts';
@@ -43,6 +44,7 @@ export interface Deps {
   readonly passwords: Passwords;
   readonly tokens: TokenSigner;
   readonly devices: DeviceCookies;
+  readonly shareProofs: ShareProofs;
   readonly sealer: Sealer;
   readonly mailer: Mailer;
   readonly cursors: CursorCodec;

@@ -17,6 +17,8 @@ export const eventTypes = [
   'space.updated',
   'space.deleted',
   'quota.threshold',
+  'share.created',
+  'share.revoked',
 ] as const;
 
 export type EventType = (typeof eventTypes)[number];

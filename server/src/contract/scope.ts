@@ -8,6 +8,7 @@ export const scopes = [
   'files:read',
   'files:write',
   'files:delete',
+  'files:share',
   'plans:read',
   'plans:assign',
   'stats:read',

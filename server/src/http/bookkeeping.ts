@@ -92,10 +92,11 @@ function logRequest(deps: Deps, request: FastifyRequest, reply: FastifyReply): v
   });
 }
 
-/** Without the query, which holds the signature of a signed URL, and without the secret of an upload's URL. */
+/** Without the query, which holds the signature of a signed URL, and without the secret in the URL of an upload or a share. */
 export function pathOf({ url }: FastifyRequest): string {
   const query = url.indexOf('?');
   const path = query < 0 ? url : url.slice(0, query);
+  if (shareUrl.test(path)) return path.replace(shareUrl, '$1-');
   if (path.length <= secretLength || !mayHoldSecret.test(path)) return path;
   return path.replace(uploadUrl, '$1-').replace(secret, '-');
 }
@@ -103,6 +104,7 @@ export function pathOf({ url }: FastifyRequest): string {
 const secretLength = 43;
 /** All of it: a secret that was cut or garbled on its way is easily guessed. */
 const uploadUrl = /^(\/api\/v1\/+uploads\/).+/i;
+const shareUrl = /^(\/+s\/+)[^/]+/i;
 /** As long as the secret, and percent-encoded characters: nobody has to encode, but anybody may. */
 const secret = /(?:[\w-]|%[0-9a-f]{2}){43,}/gi;
 const mayHoldSecret = /upload|%/i;

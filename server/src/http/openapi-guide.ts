@@ -26,6 +26,7 @@ const scopeMeanings: Readonly<Record<Scope, string>> = {
   'files:read': 'list files and folders, read a file with its URL, poll image jobs',
   'files:write': 'upload files and images, change metadata',
   'files:delete': 'delete files',
+  'files:share': 'share files by links, and take them back',
   'plans:read': 'list and read plans',
   'plans:assign': 'assign a plan to a user',
   'stats:read': 'read statistics of the project or of one user, and usage by day',
@@ -107,6 +108,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   tokens: 'Tokens that act for one user.',
   spaces: 'Parts of the storage of a user, with their own login and limit.',
   files: 'Uploading, finding, changing, deleting and downloading files.',
+  shares: 'Links to files that anybody may open, until they expire or are taken back.',
   uploads:
     'Uploads that survive a cut connection: by tus, by the IETF draft, or straight to the object store.',
   images: 'Images, which are compressed in the background, and their jobs.',

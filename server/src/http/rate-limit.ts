@@ -26,6 +26,17 @@ export async function limitSocket(deps: Deps, network: string): Promise<void> {
   await countUse(deps, `login-socket:${network}`, socketPolicy, 'Too many logins from this address');
 }
 
+/** Enough for a household that plays a video by ranges. */
+const sharePolicy: Policy = { max: 600, windowMs: 60_000 };
+/** Of all who come from one network, because addresses can be forged where no proxy is trusted. */
+const shareNetworkPolicy: Policy = { max: 12_000, windowMs: 60_000 };
+
+/** Opening links needs no credential. */
+export async function limitShares(deps: Deps, address: string, network: string): Promise<void> {
+  await countUse(deps, `share:${address}`, sharePolicy, 'Too many requests from this address');
+  await countUse(deps, `share-network:${network}`, shareNetworkPolicy, 'Too many requests from this network');
+}
+
 const devicePolicy: Policy = { max: 100, windowMs: 15 * 60_000 };
 
 /**

@@ -18,6 +18,7 @@ import { keyRoutes } from '../features/keys/keys.routes.ts';
 import { planRoutes } from '../features/plans/plans.routes.ts';
 import { projectRoutes } from '../features/projects/projects.routes.ts';
 import { settingsRoutes } from '../features/settings/settings.routes.ts';
+import { shareRoutes } from '../features/shares/shares.routes.ts';
 import { spaceRoutes } from '../features/spaces/spaces.routes.ts';
 import { statsRoutes } from '../features/stats/stats.routes.ts';
 import { tokenRoutes } from '../features/tokens/tokens.routes.ts';
@@ -50,6 +51,7 @@ export const routes: readonly Route[] = [
   ...copyRoutes,
   ...trashRoutes,
   ...contentRoutes,
+  ...shareRoutes,
   ...uploadRoutes,
   ...uploadUrlRoutes,
   ...imageRoutes,

@@ -26,6 +26,7 @@ import { serveOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
 import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
+import { serveShares } from './share-pages.ts';
 
 export interface HttpServer {
   readonly instance: FastifyInstance;
@@ -58,6 +59,7 @@ export function createHttpServer(deps: Deps, pages: Console | null): HttpServer 
   });
   if (pages) serveConsole(instance, deps, pages);
   serveGuides(instance);
+  serveShares(instance, deps);
   return {
     instance,
     listen: (host, port) => instance.listen({ host, port }),

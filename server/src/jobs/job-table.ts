@@ -8,6 +8,7 @@ import { answerPurge } from '../features/idempotency/idempotency.jobs.ts';
 import { compression } from '../features/images/images.jobs.ts';
 import { mailSending } from '../features/mail/mail.jobs.ts';
 import { reaper } from '../features/objects/objects.jobs.ts';
+import { shareSweep } from '../features/shares/shares.jobs.ts';
 import { statsPurge } from '../features/stats/stats.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 import { uploadUpkeep } from '../features/uploads/uploads.jobs.ts';
@@ -25,6 +26,7 @@ export const periodicTasks: readonly PeriodicTask[] = [
   mover,
   hasher,
   expirer,
+  shareSweep,
   statsPurge,
   uploadUpkeep,
   usagePurge,

@@ -9,6 +9,7 @@ export const allScopes = [
   'files:read',
   'files:write',
   'files:delete',
+  'files:share',
   'plans:read',
   'plans:assign',
   'stats:read',

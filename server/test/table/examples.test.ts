@@ -66,6 +66,7 @@ async function createWorld(): Promise<World> {
   const { body } = await upload(service.api, tenant.key, path, 'a file');
   const direct = { name: 'a', mimeType: 'text/plain', size: 5, mode: 'direct' };
   const begun = await service.api.post(`${path}/uploads`, tenant.key, direct);
+  const shared = await service.api.post(`${path}/files/${body.file.id}/shares`, tenant.key, {});
   const webhook = await createWebhook(service.api, tenant.key, 'https://hooks.example.com/in', {
     active: false,
   });
@@ -81,6 +82,7 @@ async function createWorld(): Promise<World> {
       id: integration.id,
       spaceId: space.body.space.id,
       fileId: body.file.id,
+      shareId: shared.body.share.id,
       uploadId: begun.body.upload.id,
       webhookId: webhook.id,
     },

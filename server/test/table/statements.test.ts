@@ -30,6 +30,8 @@ const exceptions: Readonly<Record<string, string>> = {
   'files.trash.sql.ts listExpired: files': 'files of every project expire',
   'files.trash.sql.ts listTrashed: trashed_files': 'the condition stands around the renamed columns',
   'files.trash.sql.ts listExposedTrash: trashed_files': 'the mover serves every project',
+  'shares.sql.ts listForSweep: shares': 'shares of every project are swept',
+  'shares.sql.ts findByToken: shares': 'the hash of the secret in the URL tells the project',
   'spaces.sql.ts findSpaceForLogin: users': 'a foreign key ties a space to a user of its own project',
   'objects.sql.ts countDue: objects': 'the backlog of the reaper, which serves every project',
   'objects.sql.ts takeExpired: objects': 'the reaper serves every project',

@@ -19,6 +19,8 @@ const types: Readonly<Record<EventType, string>> = {
   'space.updated': 'Space changed',
   'space.deleted': 'Space deleted',
   'quota.threshold': 'Quota reached 80 or 100 %',
+  'share.created': 'File shared',
+  'share.revoked': 'Share revoked',
 };
 
 export const events = {
@@ -32,6 +34,7 @@ export const events = {
     user: 'All user events',
     space: 'All space events',
     quota: 'All quota events',
+    share: 'All share events',
   },
 
   filters: 'Filters',

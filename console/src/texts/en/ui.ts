@@ -33,6 +33,7 @@ export const ui = {
       'files:read': 'List and download files, and watch image jobs',
       'files:write': 'Upload files and images, and change what is noted about them',
       'files:delete': 'Delete files',
+      'files:share': 'Share files by links, and take them back',
       'plans:read': 'Read plans',
       'plans:assign': 'Give a user another plan',
       'stats:read': 'Read statistics',

@@ -35,8 +35,13 @@ export interface Delivery {
   /** Which sites may embed it. `cross-origin` only if the URL is the permission. */
   readonly embeddedBy: 'same-origin' | 'cross-origin';
   readonly cacheControl?: string;
-  /** Runs when the bytes are there and before any of them is sent; not for HEAD and 304. If it throws, none is sent. */
-  readonly beforeBytes?: (plan: ReplyPlan, source: ByteSource) => Promise<void> | void;
+  /** Those of the request, unless they are given. */
+  readonly headers?: Call['headers'];
+  /**
+   * Runs when the bytes are there and before any of them is sent; not for HEAD and 304. If it throws, none is sent. It may
+   * return an ETag to send instead of that of the source.
+   */
+  readonly beforeBytes?: (plan: ReplyPlan, source: ByteSource) => Promise<string> | undefined;
   readonly refuseVersion?: Refuse;
 }
 
@@ -46,11 +51,11 @@ const attemptsMax = 3;
 export async function replyWithBytes(call: Call, delivery: Delivery): Promise<Readable> {
   for (let attempt = 1; ; attempt += 1) {
     const source = await delivery.find();
-    const plan = planReply(call.raw.method, call.headers, source, delivery.refuseVersion);
+    const plan = planReply(call.raw.method, delivery.headers ?? call.headers, source, delivery.refuseVersion);
     try {
       const body = await openBody(call, source, plan);
-      await approve(delivery, plan, source, body, call);
-      setHeaders(call, source, delivery);
+      const etag = await approve(delivery, plan, source, body, call);
+      setHeaders(call, { ...source, etag: etag ?? source.etag }, delivery);
       return announce(call, source, plan, body);
     } catch (error) {
       if (attempt === attemptsMax || !(error instanceof SourceGone)) throw unwrap(error);
@@ -80,10 +85,10 @@ async function approve(
   source: ByteSource,
   body: Readable | null,
   call: Call,
-): Promise<void> {
-  if (plan.status === 304 || call.raw.method === 'HEAD') return;
+): Promise<string | undefined> {
+  if (plan.status === 304 || call.raw.method === 'HEAD') return undefined;
   try {
-    await beforeBytes?.(plan, source);
+    return await beforeBytes?.(plan, source);
   } catch (error) {
     body?.on('error', () => undefined).destroy();
     throw error;

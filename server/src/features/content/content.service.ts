@@ -27,6 +27,7 @@ export async function readContent(
   const record = () => {
     deps.auditQueue.add(audit, { resourceType: 'file', resourceId: fileId, userId });
     call.countDownload();
+    return undefined;
   };
   if (redirect) {
     const url = await buildUrl(deps, actor, userId, fileId, disposition, call);

@@ -21,7 +21,7 @@ export interface ContentRow {
   readonly result_at: string | null;
 }
 
-/** Only images have jobs: the join is skipped for other files. */
+/** Only images have jobs: the join is skipped for other files. A file that has expired is as good as gone. */
 export const findContentRow = ({ projectId, userId, spaceId, fileId }: WantedFile): Sql => sql`
   select f.zone, f.storage_key, f.name, f.mime_type, f.size, encode(f.sha256, 'hex') as sha256, f.created_at,
     j.status as job_status, encode(j.result_sha256, 'hex') as result_sha256, j.compressed_size as result_size,
@@ -30,4 +30,5 @@ export const findContentRow = ({ projectId, userId, spaceId, fileId }: WantedFil
   left join compression_jobs j
     on starts_with(f.mime_type, 'image/') and j.project_id = f.project_id and j.file_id = f.id
   where f.project_id = ${projectId} and f.id = ${fileId} and f.user_id = ${userId}
+    and coalesce(f.expires_at > now(), true)
     ${spaceId === null ? noSql : sql`and f.space_id = ${spaceId}`}`;

@@ -44,6 +44,13 @@ export function countStored(deps: Counting, projectId: string, userId: string, b
   deps.counters.add(keys, { uploads: 1, bytes_in: bytes });
 }
 
+/** A download by the link of a share, which names no caller. */
+export function countShared(deps: Counting, projectId: string, userId: string): void {
+  const day = dayOf(deps.clock());
+  const keys = [projectId, userId].map((subjectId) => ({ projectId, subjectId, day }));
+  deps.counters.add(keys, { downloads: 1 });
+}
+
 const dayMs = 86_400_000;
 let cachedDay = { number: -1, text: '' };
 
