@@ -15,7 +15,14 @@ interface Guide {
 }
 
 /** In the order in which they are read. */
-const order = ['quick-start.md', 'tokens-and-spaces.md', 'uploads.md', 'errors-and-repeats.md', 'billing.md'];
+const order = [
+  'quick-start.md',
+  'tokens-and-spaces.md',
+  'uploads.md',
+  'sharing.md',
+  'errors-and-repeats.md',
+  'billing.md',
+];
 
 export function serveGuides(instance: FastifyInstance): void {
   const guides = readGuides();

@@ -35,9 +35,10 @@ let service: TestPakhus;
 let second: TestPakhus;
 let admin: string;
 const bytes = bytesOf(200_000);
+const log: string[] = [];
 
 beforeAll(async () => {
-  service = await startTestPakhus({ JWT_EXPIRES_IN: '1h' });
+  service = await startTestPakhus({ JWT_EXPIRES_IN: '1h', LOG_LEVEL: 'info' }, (lines) => log.push(lines));
   second = await service.another();
   admin = await adminSession(service.api);
 });
@@ -255,6 +256,9 @@ describe('downloads by a link', () => {
     expect(page.body.toString()).toContain('ä &lt;b&gt;&amp;.html');
     expect(page.body.toString()).toContain('195.3 KiB');
     expect(await downloadsOf(at, made)).toBe(0);
+    const secret = made.url.split('/').at(-1) ?? '';
+    await fetched(made.url.replace('/s/', '/%73/'));
+    await fetched(`${made.url}/elsewhere`);
     const reply = await download(made.url, { 'x-forwarded-for': '192.0.2.33' });
     expect([reply.status, reply.body.equals(bytes)]).toEqual([200, true]);
     expect(reply.headers).toMatchObject({
@@ -264,6 +268,8 @@ describe('downloads by a link', () => {
       'x-robots-tag': 'noindex',
       'content-security-policy': "sandbox; default-src 'none'",
     });
+    expect(log.some((lines) => lines.includes('"/s/-/download"'))).toBe(true);
+    expect(log.filter((lines) => lines.includes(secret))).toEqual([]);
     const { share: read } = (await service.api.get(made.at, at.tenant.key)).body;
     expect(read.downloads).toBe(1);
     expect(Date.parse(read.last_used_at)).toBeGreaterThan(0);
