@@ -17,3 +17,6 @@ export const startBareUpload = (startServer, environment = {}) =>
   startServer(bareServer('bare-upload', 'bare-upload-server.mjs', environment));
 
 export const startBareHttp = (startServer) => startServer(bareServer('bare-http', 'bare-http-server.mjs'));
+
+export const startBareFile = (startServer, file) =>
+  startServer(bareServer('bare-file', 'bare-file-server.mjs', { BARE_FILE: file }));
