@@ -9,7 +9,6 @@ import type { ByteRange } from '../../kernel/media/byte-range.ts';
 import type { ObjectBody, Zone } from '../../platform/objects/object-store.ts';
 import { compressedName } from '../files/files.objects.ts';
 import { fileNotFound } from '../files/files.service.ts';
-import { ContentBody } from './content.body.ts';
 import { type ContentRow, findContentRow } from './content.sql.ts';
 
 export interface FileContent {
@@ -92,7 +91,7 @@ export const contentGone = (): PakhusError => new PakhusError('NOT_FOUND', 'The 
 export const isContentGone = (error: unknown): boolean =>
   error instanceof PakhusError && error.code === 'NOT_FOUND';
 
-type OpenDeps = Pick<Deps, 'objects' | 'downloads' | 'log'>;
+type OpenDeps = Pick<Deps, 'objects' | 'downloads'>;
 
 /**
  * The bytes of a range that lies within the content. The stream holds a bounded amount of memory, ends the store's request
@@ -104,17 +103,10 @@ export async function openContent(
   range: ByteRange,
   signal?: AbortSignal,
 ): Promise<Readable> {
-  const { objects, downloads, log } = deps;
-  if (objects.kind === 'disk') return openExpected(deps, content, range, signal);
-  const release = await downloads.acquire(content.projectId, signal);
+  if (deps.objects.kind === 'disk') return openExpected(deps, content, range, signal);
+  const release = await deps.downloads.acquire(content.projectId, signal);
   try {
-    const first = await openExpected(deps, content, range, signal);
-    const reopen = (start: number, until: AbortSignal) => {
-      log.warn({ file_id: content.fileId }, 'the store broke off a download, asking for the rest');
-      const etag = first.object?.etag ?? '';
-      return objects.get(content.zone, content.key, { start, end: range.end, etag }, until);
-    };
-    return new ContentBody(first, range, reopen).once('close', release);
+    return (await openExpected(deps, content, range, signal)).once('close', release);
   } catch (error) {
     release();
     throw error;
@@ -127,7 +119,7 @@ async function openExpected(
   range: ByteRange,
   signal: AbortSignal | undefined,
 ): Promise<ObjectBody> {
-  const body = await objects.get(zone, key, range, signal);
+  const body = await objects.get(zone, key, range, signal, { resumes: true });
   if (body.object?.bytes === bytes) return body;
   body.on('error', () => undefined).destroy();
   throw contentGone();

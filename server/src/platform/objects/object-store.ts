@@ -39,6 +39,11 @@ export interface ObjectBody extends Readable {
   readonly object: Pick<ObjectInfo, 'bytes' | 'etag'> | null;
 }
 
+export interface GetOptions {
+  /** A store that breaks off half way is asked for the rest, of the same version, a few times. */
+  readonly resumes?: boolean;
+}
+
 export interface PutOptions {
   readonly signal?: AbortSignal | undefined;
   /** The maximum length of a stream: saves memory. */
@@ -65,7 +70,13 @@ export interface ObjectStore {
    * Rejects with NOT_FOUND if there is none, or if its etag differs from the one in `range`. Reads as much of the range
    * as exists. The stream must be read or destroyed. If the store fails half way, the stream ends with an outage.
    */
-  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<ObjectBody>;
+  get(
+    zone: Zone,
+    key: string,
+    range?: ObjectRange,
+    signal?: AbortSignal,
+    options?: GetOptions,
+  ): Promise<ObjectBody>;
   /** Null if there is none. The disk store does not keep type and disposition, and returns harmless ones. */
   head(zone: Zone, key: string): Promise<ObjectInfo | null>;
   /** Succeeds even if there is none. */

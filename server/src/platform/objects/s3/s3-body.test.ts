@@ -39,3 +39,26 @@ test('destroying it destroys the source, so that no connection is left open', as
   new S3Body(replyOf(source), undefined).destroy();
   expect(source.destroyed).toBe(true);
 });
+
+test('a body that breaks off again and again is asked for the rest, of the same version and not for ever', async () => {
+  const asked: [number, string][] = [];
+  const pieces = [broken(new Error('reset')), Readable.from([bytes.subarray(300_000)])];
+  const first = {
+    headers: { etag: '"a"', 'content-range': 'bytes 0-599999/700000' },
+    body: pieces[0] as Readable,
+  };
+  const body = new S3Body(first, undefined, async (received, etag) => {
+    asked.push([received, etag]);
+    return replyOf(pieces[1] as Readable);
+  });
+  expect(body.object).toEqual({ bytes: 700_000, etag: '"a"' });
+  expect((await buffer(body)).equals(bytes)).toBe(true);
+  expect(asked).toEqual([[300_000, '"a"']]);
+  let opened = 0;
+  const hopeless = new S3Body(replyOf(broken(new Error('reset'))), undefined, async () => {
+    opened += 1;
+    return replyOf(broken(new Error('reset')));
+  });
+  await expect(buffer(hopeless)).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+  expect(opened).toBe(4);
+});

@@ -1,28 +1,36 @@
-// Bodies on their way from S3, with faults attributed to the side that caused them.
+// Bodies on their way from S3, with faults attributed to the side that caused them. If the store breaks off, a body may ask
+// for the rest, of the same version of the object: two versions are never mixed.
 import { Readable } from 'node:stream';
 import { outage } from '../../../kernel/error.ts';
 import type { ObjectBody } from '../object-store.ts';
 import type { OpenReply } from './s3-client.ts';
 import { etagIn, wholeBytesIn } from './s3-headers.ts';
 
-/** A body from the network. If it fails half way, its reader gets an outage. */
-export class S3Body extends Readable implements ObjectBody {
-  readonly object: ObjectBody['object'];
-  readonly #source: Readable;
+/** Asks for what comes after the bytes received so far. */
+export type OpenRest = (received: number, etag: string) => Promise<OpenReply>;
 
-  constructor({ headers, body: source }: OpenReply, signal: AbortSignal | undefined) {
+/** The store may break off so often, and again after so many more bytes. */
+const resumptionsMax = 4;
+const bytesPerResumptions = 16 << 20;
+
+/** A body from the network. If it fails for good, its reader gets an outage. */
+export class S3Body extends Readable implements ObjectBody {
+  readonly object: { readonly bytes: number; readonly etag: string };
+  readonly #signal: AbortSignal | undefined;
+  readonly #openRest: OpenRest | undefined;
+  #source: Readable;
+  #received = 0;
+  #resumptions = 0;
+  #resumedAt = 0;
+
+  constructor({ headers, body }: OpenReply, signal: AbortSignal | undefined, openRest?: OpenRest) {
     super({ highWaterMark: 256 << 10 });
-    this.#source = source;
     this.object = { bytes: wholeBytesIn(headers), etag: etagIn(headers) ?? '' };
-    source.on('data', (chunk: Buffer) => {
-      if (!this.push(chunk)) source.pause();
-    });
-    source.on('end', () => this.push(null));
-    source.on('error', (error) => {
-      const isCallers = signal?.aborted === true && signal.reason instanceof Error;
-      this.destroy(isCallers ? signal.reason : outage('storage', 'The object store failed at get', error));
-    });
-    source.pause();
+    this.#signal = signal;
+    this.#openRest = openRest;
+    this.#source = body;
+    this.#receive(body);
+    body.pause();
   }
 
   override _read(): void {
@@ -32,5 +40,45 @@ export class S3Body extends Readable implements ObjectBody {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#source.destroy();
     done(error);
+  }
+
+  #receive(source: Readable): void {
+    this.#source = source;
+    source.on('data', (chunk: Buffer) => {
+      this.#received += chunk.length;
+      if (!this.push(chunk)) source.pause();
+    });
+    source.on('end', () => this.push(null));
+    source.on('error', (error) => void this.#resumeAfter(error));
+  }
+
+  async #resumeAfter(error: Error): Promise<void> {
+    if (!this.#openRest || this.destroyed || this.#signal?.aborted || !this.#mayResume()) {
+      this.#fail(error);
+      return;
+    }
+    try {
+      const { body } = await this.#openRest(this.#received, this.object.etag);
+      if (this.destroyed) body.on('error', () => undefined).destroy();
+      else this.#receive(body);
+    } catch (failed) {
+      this.#fail(failed);
+    }
+  }
+
+  #mayResume(): boolean {
+    if (this.#received - this.#resumedAt >= bytesPerResumptions) {
+      this.#resumptions = 0;
+      this.#resumedAt = this.#received;
+    }
+    this.#resumptions += 1;
+    return this.#resumptions <= resumptionsMax;
+  }
+
+  #fail(error: unknown): void {
+    const reason: unknown = this.#signal?.aborted === true ? this.#signal.reason : null;
+    this.destroy(
+      reason instanceof Error ? reason : outage('storage', 'The object store failed at get', error),
+    );
   }
 }

@@ -10,6 +10,7 @@ import type {
   Body,
   CopyTarget,
   DownloadUrlOptions,
+  GetOptions,
   ObjectBody,
   ObjectInfo,
   ObjectMeta,
@@ -140,18 +141,21 @@ class S3Store implements StagingStore {
     return guardBody('put', body, put, signal);
   }
 
-  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<ObjectBody> {
+  get(
+    zone: Zone,
+    key: string,
+    range?: ObjectRange,
+    signal?: AbortSignal,
+    { resumes = false }: GetOptions = {},
+  ): Promise<ObjectBody> {
     const read = async () => {
       if (range) assertRange(range);
-      const headers: Record<string, string> = {
-        ...(range && { range: `bytes=${range.start}-${range.end}` }),
-        ...(range?.etag !== undefined && { 'if-match': range.etag }),
-      };
-      const isAnswer = (reply: S3Reply) =>
-        range ? isObjectPart(reply, range.start, range.end - range.start + 1) : isObject(reply);
-      const call: S3Call = { method: 'GET', ...this.#locate(zone, key), headers, signal, isAnswer };
+      const at = this.#locate(zone, key);
+      const open = (wanted?: ObjectRange) => this.#client.open(readCall(at, wanted, signal));
+      const openRest = (received: number, etag: string) =>
+        open({ start: (range?.start ?? 0) + received, end: range?.end ?? Number.MAX_SAFE_INTEGER, etag });
       try {
-        return new S3Body(await this.#client.open(call), signal);
+        return new S3Body(await open(range), signal, resumes ? openRest : undefined);
       } catch (error) {
         if (error instanceof S3Fault && error.status === 416)
           return Object.assign(Readable.from([]), { object: null });
@@ -312,6 +316,16 @@ class S3Store implements StagingStore {
       more = textOf(text, 'IsTruncated') === 'true' && after !== undefined;
     }
   }
+}
+
+function readCall(at: Address, range: ObjectRange | undefined, signal: AbortSignal | undefined): S3Call {
+  const headers: Record<string, string> = {
+    ...(range && { range: `bytes=${range.start}-${range.end}` }),
+    ...(range?.etag !== undefined && { 'if-match': range.etag }),
+  };
+  const isAnswer = (reply: S3Reply) =>
+    range ? isObjectPart(reply, range.start, range.end - range.start + 1) : isObject(reply);
+  return { method: 'GET', ...at, headers, signal, isAnswer };
 }
 
 /** `<project id>/<file id>`. */
