@@ -1,15 +1,13 @@
 // One attempt at an image job. The digest of the result is saved on the job's row before the result replaces the original,
 // so that after a crash at any line the next attempt can tell from the object how far the last one got, and never
 // compresses twice. A job whose result may have been written does not fail before one last look at the object.
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Deps } from '../../contract/deps.ts';
 import { viewJob } from '../../contract/image-job.ts';
 import type { HeldObject } from '../../contract/object-ref.ts';
 import { newId } from '../../kernel/id.ts';
-import { BufferedHash, hashStream } from '../../platform/hashing/buffered-hash.ts';
+import { hashStream } from '../../platform/hashing/buffered-hash.ts';
 import { ImageFault, ImageRefused, ImageStarved } from '../../platform/images/image-engine.ts';
 import { withAction } from '../audit/audit.service.ts';
 import { eventOf, recordChange, recordEvent } from '../events/events.record.ts';
@@ -18,6 +16,7 @@ import { lockInZone } from '../files/files.service.ts';
 import { whileHeld } from '../objects/objects.hold.ts';
 import { removeAbandoned } from '../objects/objects.remove.ts';
 import { beginRewrite, completeRewrite } from '../objects/objects.service.ts';
+import { downloadObject } from './images.download.ts';
 import type { CompressionOrder } from './images.service.ts';
 import {
   claimJob,
@@ -75,7 +74,7 @@ async function attempt(
 ): Promise<void> {
   const input = join(folder, 'input');
   const object = toHeldObject(projectId, job);
-  const found = await download(deps, job, input, signal);
+  const found = await downloadObject(deps, job.zone, job.storage_key, input, signal);
   if (found.equals(job.file_sha256)) {
     if (isUsedUp(deps, job)) throw new ImageRefused(lastReason(job));
     await replaceOriginal(deps, job, object, input, join(folder, 'output'), signal);
@@ -120,24 +119,6 @@ const toHeldObject = (projectId: string, { file_id, zone }: WorkRow): HeldObject
   zone,
   holder: newId(),
 });
-
-/** Resolves to the sha256 of the downloaded object. */
-async function download(deps: Deps, job: WorkRow, path: string, signal: AbortSignal): Promise<Buffer> {
-  const body = await deps.objects.get(job.zone, job.storage_key, undefined, signal);
-  const hash = new BufferedHash(deps.hashing.open('sha256'));
-  const meter = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      if (hash.write(chunk)) done(null, chunk);
-      else void hash.drained().then(() => done(null, chunk));
-    },
-  });
-  try {
-    await pipeline(body, meter, createWriteStream(path), { signal });
-    return await hash.digest();
-  } finally {
-    hash.close();
-  }
-}
 
 async function replaceOriginal(
   deps: Deps,

@@ -9,6 +9,8 @@ export interface ImageRecipe {
   /** The box to fit into, in pixels; a missing side is unbounded. */
   readonly width?: number;
   readonly height?: number;
+  /** `cover` fills the box exactly, which then has both sides, and cuts off what is outside. Otherwise `inside`. */
+  readonly fit?: 'inside' | 'cover';
 }
 
 export const imagePresets = {

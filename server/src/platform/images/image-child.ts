@@ -91,6 +91,8 @@ function checkInput(width: number, height: number, pixelsMax: number): void {
 /** An image that is too large for the format is refused, because shrinking it unasked would lose pixels. */
 function outputSize(metadata: Metadata, recipe: ImageRecipe): { width: number; height: number } {
   const { width, height } = metadata.autoOrient;
+  const filled = filledBox(recipe);
+  if (filled) return filled;
   const scale = Math.min(1, (recipe.width ?? width) / width, (recipe.height ?? height) / height);
   const size = { width: Math.round(width * scale), height: Math.round(height * scale) };
   const side = Math.max(size.width, size.height);
@@ -100,18 +102,27 @@ function outputSize(metadata: Metadata, recipe: ImageRecipe): { width: number; h
   return size;
 }
 
+/** The box, if the image is enlarged or cut to fill it. */
+function filledBox({ fit, width, height }: ImageRecipe): { width: number; height: number } | null {
+  return fit === 'cover' && width !== undefined && height !== undefined ? { width, height } : null;
+}
+
 function keepsFrames(header: ImageHeader, metadata: Metadata, job: ImageJob): boolean {
   const frames = Math.max(header.frames, metadata.pages ?? 1);
   const animates = (header.kind === 'gif' || header.kind === 'webp') && frames > 1;
-  const pixels = metadata.width * metadata.height * frames;
+  // Filling a box may enlarge every frame.
+  const box = filledBox(job.recipe) ?? { width: 0, height: 0 };
+  const pixels = Math.max(metadata.width * metadata.height, box.width * box.height) * frames;
   return animates && job.recipe.format === 'webp' && frames <= framesKeptMax && pixels <= job.pixelsMax;
 }
 
 /** Colours become sRGB by way of the embedded profile and all metadata is dropped, both by sharp's default. */
-function arrange(input: Sharp, { width, height }: ImageRecipe, animated: boolean): Sharp {
+function arrange(input: Sharp, recipe: ImageRecipe, animated: boolean): Sharp {
+  const { width, height } = recipe;
   // Frames cannot be turned; an animation with an EXIF orientation is rarer than the viewers that heed it.
   const upright = animated ? input : input.autoOrient();
   if (width === undefined && height === undefined) return upright;
+  if (filledBox(recipe)) return upright.resize(width, height, { fit: 'cover' });
   return upright.resize(width ?? null, height ?? null, { fit: 'inside', withoutEnlargement: true });
 }
 

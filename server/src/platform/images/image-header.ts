@@ -64,16 +64,39 @@ export function readImageHeader(path: string): ImageHeader {
   }
 }
 
+/** The bytes that `refuseOtherThanImage` looks at. */
+export const signatureBytes = 16;
+
+/** Throws for a file that does not begin like an image: no need to read the rest of it. */
+export function refuseOtherThanImage(head: Buffer): void {
+  if (head.length === 0) throw new Refusal('The file is empty');
+  if (head.length < signatureBytes || findKind(head.toString('latin1')) === null)
+    throw new Refusal(unknownFormat);
+}
+
+const readers: Record<ImageKind, (file: FileWindow) => ImageHeader> = {
+  jpeg: readJpeg,
+  png: readPng,
+  gif: readGif,
+  webp: readWebp,
+  avif: readAvif,
+};
+
 function readHeader(file: FileWindow): ImageHeader {
   if (file.bytes === 0) throw new Refusal('The file is empty');
-  if (file.bytes < 16) throw new Refusal(unknownFormat);
-  const head = file.ascii(0, 16);
-  if (head.startsWith('\xff\xd8\xff')) return readJpeg(file);
-  if (head.startsWith('\x89PNG\r\n\x1a\n')) return readPng(file);
-  if (head.startsWith('GIF87a') || head.startsWith('GIF89a')) return readGif(file);
-  if (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) return readWebp(file);
-  if (head.startsWith('ftyp', 4)) return readAvif(file);
-  throw new Refusal(unknownFormat);
+  if (file.bytes < signatureBytes) throw new Refusal(unknownFormat);
+  const kind = findKind(file.ascii(0, signatureBytes));
+  if (kind === null) throw new Refusal(unknownFormat);
+  return readers[kind](file);
+}
+
+/** By the signature alone. Other formats of the family of avif are refused when they are read. */
+function findKind(head: string): ImageKind | null {
+  if (head.startsWith('\xff\xd8\xff')) return 'jpeg';
+  if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
+  if (head.startsWith('GIF87a') || head.startsWith('GIF89a')) return 'gif';
+  if (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) return 'webp';
+  return head.startsWith('ftyp', 4) ? 'avif' : null;
 }
 
 function readPng(file: FileWindow): ImageHeader {
