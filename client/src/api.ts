@@ -3690,6 +3690,211 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/project/variants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List variants */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            variants: components["schemas"]["Variant"][];
+                            /** @description Null on the last page. */
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Define a variant of images */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewVariant"];
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            variant: components["schemas"]["Variant"];
+                        };
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/variants/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a variant */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            variant: components["schemas"]["Variant"];
+                        };
+                    };
+                };
+            };
+        };
+        /** Change a variant */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["VariantChange"];
+                };
+            };
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            variant: components["schemas"]["Variant"];
+                        };
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Delete a variant */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done; no body */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/project/users/{userId}/files/{fileId}/variants/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the URL of an image of a file, by a variant */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    userId: string;
+                    fileId: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["VariantImage"];
+                    };
+                };
+                /** @description The image is in the making: ask again after `Retry-After` */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PendingVariant"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/project/events": {
         parameters: {
             query?: never;
@@ -4566,7 +4771,7 @@ export type components = {
             last_used_at: string | null;
         };
         /** @enum {string} */
-        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.copy" | "file.delete" | "file.trash" | "file.restore" | "file.expire" | "file.purge" | "file.download" | "folder.move" | "folder.delete" | "share.create" | "share.update" | "share.delete" | "share.download" | "upload.create" | "upload.cancel" | "upload.expire" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.test" | "webhook.replay" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
+        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "variant.create" | "variant.update" | "variant.delete" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.copy" | "file.delete" | "file.trash" | "file.restore" | "file.expire" | "file.purge" | "file.download" | "folder.move" | "folder.delete" | "share.create" | "share.update" | "share.delete" | "share.download" | "upload.create" | "upload.cancel" | "upload.expire" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.test" | "webhook.replay" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -4952,6 +5157,18 @@ export type components = {
              */
             password?: string;
         };
+        NewVariant: {
+            /** @description Lower-case letters, digits and hyphens. */
+            name: string;
+            format: components["schemas"]["ImageFormat"];
+            /** @description No effect on png, which is lossless. */
+            quality?: number | null;
+            /** @description Of the box, in pixels. Absent or null: any width. */
+            width?: number | null;
+            /** @description Of the box, in pixels. Absent or null: any height. */
+            height?: number | null;
+            fit?: components["schemas"]["VariantFit"];
+        };
         NewWebhook: {
             /** @description Where events are posted to: http or https, at a public address. Redirects are not followed, and certificates are verified. */
             url: string;
@@ -4959,6 +5176,14 @@ export type components = {
             types?: string[] | null;
             /** @description If false, nothing is delivered. Switched on again, it continues with the event at which it stopped, as far as events are kept. */
             active?: boolean;
+        };
+        PendingVariant: {
+            /** @enum {string} */
+            status: "pending";
+            /** Format: uuid */
+            file_id: string;
+            /** @description Lower-case letters, digits and hyphens. */
+            variant: string;
         };
         Plan: {
             /** Format: uuid */
@@ -5324,6 +5549,52 @@ export type components = {
             scopes: components["schemas"]["Scope"][];
             /** Format: date-time */
             expires_at: string;
+        };
+        Variant: {
+            /** @description Lower-case letters, digits and hyphens. */
+            name: string;
+            format: components["schemas"]["ImageFormat"];
+            /** @description No effect on png, which is lossless. */
+            quality: number;
+            /** @description Of the box, in pixels. Absent or null: any width. */
+            width: number | null;
+            /** @description Of the box, in pixels. Absent or null: any height. */
+            height: number | null;
+            fit: components["schemas"]["VariantFit"];
+            /** @description Counts the changes. Images are made anew after each. */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        VariantChange: {
+            format?: components["schemas"]["ImageFormat"];
+            /** @description No effect on png, which is lossless. */
+            quality?: number | null;
+            /** @description Of the box, in pixels. Absent or null: any width. */
+            width?: number | null;
+            /** @description Of the box, in pixels. Absent or null: any height. */
+            height?: number | null;
+            fit?: components["schemas"]["VariantFit"];
+        };
+        /**
+         * @description `inside` scales the image down until it fits into the box, and never enlarges it. `cover` fills the box exactly: it needs both sides, cuts off what is outside, and enlarges a small image.
+         * @enum {string}
+         */
+        VariantFit: "inside" | "cover";
+        VariantImage: {
+            /**
+             * Format: uri
+             * @description Delivers the image without a credential, as in `<img src>`. It ends early when the file or the variant changes or goes, or when the image was not used for long: ask again then.
+             */
+            url: string;
+            /** Format: date-time */
+            url_expires_at: string;
+            width: number;
+            height: number;
+            /** @description In bytes. */
+            size: number;
         };
         /** @enum {string} */
         Visibility: "private" | "public";

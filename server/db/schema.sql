@@ -264,6 +264,7 @@ create table objects (
 );
 alter table objects add constraint objects_held_unless_stored CHECK (((((state)::text = 'stored'::text) = (held_until IS NULL)) AND ((holder IS NULL) OR (held_until IS NOT NULL)))) NOT VALID;
 alter table objects add constraint objects_pkey PRIMARY KEY (project_id, file_id, id, zone);
+CREATE INDEX objects_derived ON public.objects USING btree (project_id, id) WHERE (file_id <> id);
 CREATE INDEX objects_held ON public.objects USING btree (held_until) WHERE (held_until IS NOT NULL);
 
 create table password_resets (
@@ -322,6 +323,13 @@ create table recovery_codes (
 );
 alter table recovery_codes add constraint recovery_codes_account_id_fkey FOREIGN KEY (account_id) REFERENCES two_factors(account_id) ON DELETE CASCADE;
 alter table recovery_codes add constraint recovery_codes_pkey PRIMARY KEY (account_id, code_hash);
+
+create table retired_recipes (
+  project_id uuid not null,
+  recipe_id uuid not null
+);
+alter table retired_recipes add constraint retired_recipes_pkey PRIMARY KEY (project_id, recipe_id);
+alter table retired_recipes add constraint retired_recipes_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
 
 create table revoked_tokens (
   jti uuid not null,
@@ -429,6 +437,7 @@ alter table stat_totals add constraint stat_totals_pkey PRIMARY KEY (project_id,
 CREATE INDEX stat_totals_empty ON public.stat_totals USING btree (project_id) WHERE ((count = 0) AND (bytes = 0));
 CREATE INDEX stat_totals_largest ON public.stat_totals USING btree (project_id, dimension, count DESC, value);
 CREATE INDEX stat_totals_of_installation ON public.stat_totals USING btree (dimension) WHERE (dimension = ANY (ARRAY['users'::text, 'visibility'::text, 'jobs'::text]));
+CREATE INDEX stat_totals_of_variants ON public.stat_totals USING btree (project_id) WHERE (dimension = 'variants'::text);
 
 create table trashed_files (
   id uuid not null,
@@ -605,6 +614,58 @@ CREATE TRIGGER users_added AFTER INSERT ON public.users REFERENCING NEW TABLE AS
 CREATE TRIGGER users_gone AFTER DELETE ON public.users REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_users();
 CREATE TRIGGER users_last_usage BEFORE DELETE ON public.users FOR EACH ROW WHEN (((old.day_base_files IS NOT NULL) OR (old.file_count > 0))) EXECUTE FUNCTION keep_usage();
 CREATE TRIGGER users_usage BEFORE UPDATE OF used_bytes, file_count ON public.users FOR EACH ROW WHEN (((new.file_count < old.file_count) OR (new.used_bytes < old.used_bytes) OR (old.day_base_files IS NULL) OR (old.usage_day < ((clock_timestamp() AT TIME ZONE 'UTC'::text))::date))) EXECUTE FUNCTION keep_usage();
+
+create table variant_images (
+  project_id uuid not null,
+  file_id uuid not null,
+  recipe_id uuid not null,
+  state text not null default 'pending'::text,
+  content_sha256 bytea,
+  claim integer not null default 0,
+  attempts integer not null default 0,
+  queued_at timestamp(3) with time zone not null default now(),
+  object_id uuid,
+  bytes bigint,
+  width integer,
+  height integer,
+  sha256 bytea,
+  store text,
+  made_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  failure text,
+  error text,
+  retry_at timestamp(3) with time zone
+);
+alter table variant_images add constraint variant_images_check CHECK (((state = 'ready'::text) = ((object_id IS NOT NULL) AND (bytes IS NOT NULL))));
+alter table variant_images add constraint variant_images_check1 CHECK (((state = 'failed'::text) = (failure IS NOT NULL)));
+alter table variant_images add constraint variant_images_failure_check CHECK ((failure = ANY (ARRAY['refused'::text, 'fault'::text, 'outage'::text])));
+alter table variant_images add constraint variant_images_pkey PRIMARY KEY (project_id, file_id, recipe_id);
+alter table variant_images add constraint variant_images_project_id_file_id_fkey FOREIGN KEY (project_id, file_id) REFERENCES files(project_id, id) ON DELETE CASCADE;
+alter table variant_images add constraint variant_images_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'making'::text, 'ready'::text, 'failed'::text])));
+CREATE INDEX variant_images_by_use ON public.variant_images USING btree (project_id, last_used_at) WHERE (state = 'ready'::text);
+CREATE INDEX variant_images_of_recipe ON public.variant_images USING btree (project_id, recipe_id);
+CREATE INDEX variant_images_unfinished ON public.variant_images USING btree (project_id) WHERE (state = ANY (ARRAY['pending'::text, 'making'::text]));
+CREATE TRIGGER variant_images_changed AFTER UPDATE OF object_id ON public.variant_images FOR EACH ROW WHEN ((old.object_id IS DISTINCT FROM new.object_id)) EXECUTE FUNCTION drop_variant_object();
+CREATE TRIGGER variant_images_gone AFTER DELETE ON public.variant_images FOR EACH ROW WHEN ((old.object_id IS NOT NULL)) EXECUTE FUNCTION drop_variant_object();
+
+create table variants (
+  project_id uuid not null,
+  name text collate "C" not null,
+  recipe_id uuid not null,
+  version integer not null default 1,
+  format text not null,
+  quality integer not null,
+  width integer,
+  height integer,
+  fit text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+alter table variants add constraint variants_fit_check CHECK ((fit = ANY (ARRAY['inside'::text, 'cover'::text])));
+alter table variants add constraint variants_format_check CHECK ((format = ANY (ARRAY['webp'::text, 'jpeg'::text, 'png'::text, 'avif'::text])));
+alter table variants add constraint variants_pkey PRIMARY KEY (project_id, name);
+alter table variants add constraint variants_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE;
+alter table variants add constraint variants_project_id_recipe_id_key UNIQUE (project_id, recipe_id);
 
 create table webhook_deliveries (
   slot smallint not null,
@@ -1088,6 +1149,23 @@ AS $function$
   update objects o set state = 'deleting', holder = null, held_until = now(), late_until = now() + interval '1 minute'
   where o.project_id = project and o.file_id = any(ids) and o.id = o.file_id and o.state = 'writing'
 $function$;
+
+CREATE OR REPLACE FUNCTION public.drop_variant_object()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.object_id is not null then
+    update objects o set state = 'deleting', holder = null, held_until = now()
+      where o.project_id = old.project_id and o.file_id = old.file_id and o.id = old.object_id and o.zone = 'private'
+        and o.state = 'stored';
+    insert into stat_deltas values (old.project_id, 'variants', '', -1, -old.bytes);
+  end if;
+  if tg_op <> 'DELETE' and new.object_id is not null then
+    insert into stat_deltas values (new.project_id, 'variants', '', 1, new.bytes);
+  end if;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.end_upload(project uuid, upload_id uuid, at_epoch integer, new_status text, why jsonb, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, shown jsonb DEFAULT NULL::jsonb)
  RETURNS TABLE(id uuid, project_id uuid, object_id uuid, zone text, state jsonb, name text, mime_type text)
@@ -1583,13 +1661,14 @@ begin
         where t.space_id is not null and not trashed group by 1) g
       where s.project_id = project and s.id = g.space_id),
     -- A mover or an image worker may still be writing. What a mover writes is deleted now, and again when its last request
-    -- cannot arrive any more; what an image worker writes stays with a file in the trash, whose job knows both digests.
+    -- cannot arrive any more; what an image worker writes stays with a file in the trash, whose job knows both digests. Objects of
+    -- variants go with their rows, which are locked first.
     dropped as (
       update objects o set state = case when trashed and o.state = 'rewriting' then 'stored' else 'deleting' end, holder = null,
         held_until = case when trashed and o.state = 'rewriting' then null else now() end,
         late_until = case when o.state in ('moving', 'rewriting') then o.held_until else o.late_until end
       where o.project_id = project and o.file_id = any(array(select t.id from taken t))
-        and (o.state in ('moving', 'rewriting') or (o.state = 'stored' and not trashed))),
+        and o.id = o.file_id and (o.state in ('moving', 'rewriting') or (o.state = 'stored' and not trashed))),
     told as (
       insert into events (project_id, type, user_id, data)
       select project, coalesce(event_type, case when trashed then 'file.trashed' else 'file.deleted' end), owner,
@@ -1612,6 +1691,39 @@ begin
     return next;
   end loop;
   if listens then perform pg_notify('pakhus_events', project::text); end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.request_variant(project uuid, file uuid, recipe uuid, content bytea, present_store text, unfinished_max integer)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  known record;
+  -- A job that nobody has taken for so long may have been lost, as with a queue that was restored from a backup.
+  lost_before timestamptz := now() - interval '15 minutes';
+begin
+  -- One request of a project at a time, so that the bound is exact.
+  perform pg_advisory_xact_lock(7256490, hashtext(project::text));
+  -- Shared with other requests, and kept from changing until the row is there: then the clean-up of retired recipes finds it.
+  perform from variants v where v.project_id = project and v.recipe_id = recipe for share;
+  if not found then return 'changed'; end if;
+  -- A file that is being deleted is not waited for: the deletion of its user may take minutes.
+  perform from files f where f.project_id = project and f.id = file for key share skip locked;
+  if not found then return 'gone'; end if;
+  select i.state, i.queued_at, i.retry_at, i.store, i.content_sha256 into known from variant_images i
+    where i.project_id = project and i.file_id = file and i.recipe_id = recipe for update;
+  if known.state in ('pending', 'making') and known.queued_at > lost_before then return 'waiting'; end if;
+  if known.state in ('ready', 'failed') and (content is null or known.content_sha256 = content)
+    and (known.state = 'failed' or known.store = present_store) and (known.retry_at > now() or known.retry_at is null)
+    then return 'waiting'; end if;
+  if (select count(*) from (select from variant_images i where i.project_id = project and i.state in ('pending', 'making')
+      and i.queued_at > lost_before limit unfinished_max) unfinished) >= unfinished_max
+    then return 'crowded'; end if;
+  insert into variant_images as i (project_id, file_id, recipe_id, content_sha256) values (project, file, recipe, content)
+    on conflict (project_id, file_id, recipe_id) do update set state = 'pending', content_sha256 = excluded.content_sha256,
+      attempts = 0, queued_at = now(), object_id = null, bytes = null, width = null, height = null, sha256 = null, store = null,
+      made_at = null, last_used_at = null, failure = null, error = null, retry_at = null;
+  return 'queued';
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.reserve_bytes(project uuid, owner uuid, space uuid, bytes bigint)

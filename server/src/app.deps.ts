@@ -31,6 +31,7 @@ import { createReservations } from './features/objects/objects.reserve.ts';
 import { startFolding } from './features/stats/stats.fold.ts';
 import { createUploadCompleter } from './features/uploads/uploads.commit.ts';
 import { createLiveUploads } from './features/uploads/uploads.live.ts';
+import { createVariantDesk } from './features/variants/variants.desk.ts';
 import { queuedJobs } from './jobs/job-table.ts';
 import { toQueueOptions } from './jobs/worker.ts';
 import { Pacer } from './kernel/async/pacer.ts';
@@ -76,6 +77,7 @@ export interface DepsOptions {
   readonly uploadBounds?: Partial<UploadBounds>;
   readonly outbound?: Omit<OutboundOptions, 'allowPrivate'>;
   readonly webhookBounds?: Partial<WebhookBounds>;
+  readonly variantWaitMsMax?: number;
 }
 
 /** About half a core of the database, for all deletions of this process. */
@@ -112,6 +114,8 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
   undo.push(() => liveUploads.close());
   const eventHub = createEventHub(db, log);
   undo.push(() => eventHub.close());
+  const variantDesk = createVariantDesk(db, log, options.variantWaitMsMax);
+  undo.push(() => variantDesk.close());
   const folding = startFolding({ db, counters, log });
   undo.push(() => folding.stop());
   return {
@@ -146,6 +150,7 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     liveUploads,
     eventHub,
     eventReaders: new Readers(),
+    variantDesk,
     outbound: openOutbound(options, undo),
     webhookBounds: { ...defaultWebhookBounds, ...options.webhookBounds },
     version: await readVersion(),

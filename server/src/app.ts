@@ -6,6 +6,7 @@ import type { Deps } from './contract/deps.ts';
 import type { Running } from './contract/job.ts';
 import { registerEventGauges } from './features/events/events.metrics.ts';
 import { registerGauges } from './features/stats/stats.metrics.ts';
+import { registerVariantGauges } from './features/variants/variants.metrics.ts';
 import { consolePath, readConsole } from './http/console.ts';
 import { startMetricsServer } from './http/metrics-server.ts';
 import { referencePath } from './http/pages.ts';
@@ -67,8 +68,8 @@ async function startAll(options: StartOptions, undo: Undo[]): Promise<Omit<Pakhu
   const server = isWorker ? null : createHttpServer(deps, pages);
   // Both at once: either may wait for a silent client or task, and the steps after them need time as well.
   undo.push(async () => {
-    // Requests that wait for events would keep the server from closing.
-    await Promise.all([deps.eventHub.close(), server?.close(), jobs?.stop()]);
+    // Requests that wait for events or variants would keep the server from closing.
+    await Promise.all([deps.eventHub.close(), deps.variantDesk.close(), server?.close(), jobs?.stop()]);
   });
   const address = server && (await naming('HOST and PORT', server.listen(settings.HOST, settings.PORT)));
   const metricsUrl =
@@ -87,7 +88,7 @@ async function startJobs(deps: Deps): Promise<Running> {
 }
 
 async function exposeMetrics(
-  { metrics, db, settings, log, liveUploads, eventReaders }: Deps,
+  { metrics, db, settings, log, liveUploads, eventReaders, variantDesk }: Deps,
   port: number,
   undo: Undo[],
 ): Promise<string> {
@@ -95,6 +96,7 @@ async function exposeMetrics(
   undo.push(async () => unwatch());
   registerGauges(metrics, db, liveUploads);
   registerEventGauges(metrics, db, eventReaders);
+  registerVariantGauges(metrics, db, variantDesk);
   const server = await naming('HOST and METRICS_PORT', startMetricsServer(metrics, settings.HOST, port));
   undo.push(() => server.close());
   log.info({ address: server.url }, 'serving metrics');

@@ -44,13 +44,14 @@ begin
         where t.space_id is not null and not trashed group by 1) g
       where s.project_id = project and s.id = g.space_id),
     -- A mover or an image worker may still be writing. What a mover writes is deleted now, and again when its last request
-    -- cannot arrive any more; what an image worker writes stays with a file in the trash, whose job knows both digests.
+    -- cannot arrive any more; what an image worker writes stays with a file in the trash, whose job knows both digests. Objects of
+    -- variants go with their rows, which are locked first.
     dropped as (
       update objects o set state = case when trashed and o.state = 'rewriting' then 'stored' else 'deleting' end, holder = null,
         held_until = case when trashed and o.state = 'rewriting' then null else now() end,
         late_until = case when o.state in ('moving', 'rewriting') then o.held_until else o.late_until end
       where o.project_id = project and o.file_id = any(array(select t.id from taken t))
-        and (o.state in ('moving', 'rewriting') or (o.state = 'stored' and not trashed))),
+        and o.id = o.file_id and (o.state in ('moving', 'rewriting') or (o.state = 'stored' and not trashed))),
     told as (
       insert into events (project_id, type, user_id, data)
       select project, coalesce(event_type, case when trashed then 'file.trashed' else 'file.deleted' end), owner,

@@ -4,7 +4,7 @@ begin;
 
 create temporary table files_definitions on commit drop as
   select indexdef from pg_indexes where schemaname = 'public' and tablename = 'files' and indexname <> 'files_pkey';
-alter table compression_jobs drop constraint compression_jobs_project_id_file_id_fkey;
+alter table variant_images drop constraint variant_images_project_id_file_id_fkey;
 alter table files rename to files_whole;
 
 create table files (like files_whole including defaults including constraints including storage)
@@ -28,12 +28,12 @@ do $$ declare definition text; begin
     execute definition;
   end loop;
 end $$;
-alter table compression_jobs add constraint compression_jobs_project_id_file_id_fkey
+alter table variant_images add constraint variant_images_project_id_file_id_fkey
   foreign key (project_id, file_id) references files (project_id, id) on delete cascade;
 
 -- The triggers of files come with their functions, which the next start applies again.
 delete from applied_functions where name in ('note_file_changed.sql', 'note_files_added.sql', 'note_files_gone.sql',
-  'write_file_view.sql', 'keep_file_tags.sql');
+  'write_file_view.sql', 'keep_file_tags.sql', 'drop_jobs.sql');
 
 commit;
 analyze files;

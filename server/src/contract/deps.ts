@@ -29,6 +29,7 @@ import type { Reservations } from './object-ref.ts';
 import type { Settings } from './settings.ts';
 import type { TokenSigner } from './token.ts';
 import type { LiveUploads, UploadCompleter } from './upload.ts';
+import type { VariantDesk } from './variant.ts';
 import type { WebhookBounds } from './webhook.ts';
 
 export interface Deps {
@@ -78,6 +79,8 @@ export interface Deps {
   readonly eventHub: EventHub;
   /** Bounds how many requests wait for events here. */
   readonly eventReaders: EventReaders;
+  /** Requests for image variants wait here. */
+  readonly variantDesk: VariantDesk;
   /** Requests to addresses that tenants name. */
   readonly outbound: Outbound;
   readonly webhookBounds: WebhookBounds;

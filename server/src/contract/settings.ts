@@ -327,6 +327,12 @@ export const variables = {
   ),
   IMAGE_MAX_ATTEMPTS: integer(3, 1, 100, 'Attempts before an image job fails for good'),
   IMAGE_CONCURRENCY: optionalInteger(1, 256, 'Images compressed at once; the number of cores when unset'),
+  VARIANT_CACHE_BYTES: integer(
+    1_073_741_824,
+    0,
+    most,
+    'Most that the image variants of one project take in the store; those not used for longest are deleted first',
+  ),
   REAPER_GRACE_SECONDS: integer(3600, 1, 31_536_000, 'Age at which an object without a row is an orphan'),
   REAPER_INTERVAL_SECONDS: integer(60, 1, 86_400, 'How often the reaper runs'),
   ROLE: oneOf(['all', 'api', 'worker'], 'all', 'What this process runs'),

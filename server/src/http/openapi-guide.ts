@@ -112,6 +112,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   uploads:
     'Uploads that survive a cut connection: by tus, by the IETF draft, or straight to the object store.',
   images: 'Images, which are compressed in the background, and their jobs.',
+  variants: 'Sizes and formats in which images can be read, made on demand.',
   events: 'Every change, in one order, to read page by page or to follow.',
   webhooks: 'Events posted to your own server, signed, and repeated until they are received.',
   stats: 'Traffic and storage statistics.',

@@ -27,6 +27,7 @@ import { uploadRoutes } from '../features/uploads/uploads.routes.ts';
 import { uploadUrlRoutes } from '../features/uploads/uploads.url.routes.ts';
 import { usageRoutes } from '../features/usage/usage.routes.ts';
 import { userRoutes } from '../features/users/users.routes.ts';
+import { variantRoutes } from '../features/variants/variants.routes.ts';
 import { webhookRoutes } from '../features/webhooks/webhooks.routes.ts';
 
 export const apiPrefix = '/api/v1';
@@ -55,6 +56,7 @@ export const routes: readonly Route[] = [
   ...uploadRoutes,
   ...uploadUrlRoutes,
   ...imageRoutes,
+  ...variantRoutes,
   ...eventRoutes,
   ...statsRoutes,
   ...usageRoutes,

@@ -13,6 +13,7 @@ import { statsPurge } from '../features/stats/stats.jobs.ts';
 import { expiryPurge } from '../features/tokens/tokens.jobs.ts';
 import { uploadUpkeep } from '../features/uploads/uploads.jobs.ts';
 import { usagePurge } from '../features/usage/usage.jobs.ts';
+import { variantMaking, variantUpkeep } from '../features/variants/variants.jobs.ts';
 import { deliveryPurge, webhookDelivery, webhookReseal } from '../features/webhooks/webhooks.jobs.ts';
 
 export const periodicTasks: readonly PeriodicTask[] = [
@@ -30,10 +31,11 @@ export const periodicTasks: readonly PeriodicTask[] = [
   statsPurge,
   uploadUpkeep,
   usagePurge,
+  variantUpkeep,
   deliveryPurge,
   webhookReseal,
 ];
 
-export const queuedJobs: readonly QueuedJob[] = [compression, resetRequests, mailSending];
+export const queuedJobs: readonly QueuedJob[] = [compression, variantMaking, resetRequests, mailSending];
 
 export const continuousWork: readonly ContinuousWork[] = [webhookDelivery];

@@ -24,7 +24,10 @@ export async function objectsOf({ pakhus }: TestPakhus, projectId = ''): Promise
 export async function placesOf({ databaseUrl }: TestPakhus, projectId = ''): Promise<string[]> {
   const rows = await rowsOf<{ place: string }>(
     databaseUrl,
-    `select zone || '/' || storage_key as place from ${keptFiles} kept where storage_key like '${projectId}%'`,
+    `select zone || '/' || storage_key as place from ${keptFiles} kept where storage_key like '${projectId}%'
+     union all
+     select 'private/' || project_id || '/' || object_id from variant_images
+       where object_id is not null and project_id::text like '${projectId}%'`,
   );
   return rows.map((row) => row.place).sort();
 }
@@ -126,13 +129,15 @@ export function wrongReservations({ databaseUrl }: { readonly databaseUrl: strin
   return rowsOf<object>(databaseUrl, `${wrong('user', 'user_id')} union all ${wrong('space', 'space_id')}`);
 }
 
-/** Files without an object, and stored or rewritten objects without a file, as `zone/key`. */
+/** Files and variants without an object, and stored or rewritten objects without their file or variant, as `zone/key`. */
 export async function wrongOwners({ databaseUrl }: { readonly databaseUrl: string }): Promise<string[]> {
   const rows = await rowsOf<{ place: string }>(
     databaseUrl,
-    `select coalesce(f.zone || '/' || f.storage_key, o.zone || '/' || o.project_id || '/' || o.id) as place
-     from ${keptFiles} f full join (select * from objects where state in ('stored', 'rewriting')) o
-       on o.project_id = f.project_id and o.file_id = f.id and o.id = f.id and o.zone = f.zone
+    `select coalesce(f.zone || '/' || f.project_id || '/' || f.id, o.zone || '/' || o.project_id || '/' || o.id) as place
+     from (select project_id, id as file_id, id, zone from ${keptFiles} kept
+       union all select project_id, file_id, object_id, 'private' from variant_images where object_id is not null) f
+     full join (select * from objects where state in ('stored', 'rewriting')) o
+       on o.project_id = f.project_id and o.file_id = f.file_id and o.id = f.id and o.zone = f.zone
      where f.id is null or o.id is null`,
   );
   return rows.map((row) => row.place);

@@ -34,7 +34,7 @@ export interface TestPakhus {
 
 export type TestOptions = Pick<
   StartOptions,
-  'uploadBounds' | 'databaseTiming' | 'consoleFolder' | 'outbound' | 'webhookBounds'
+  'uploadBounds' | 'databaseTiming' | 'consoleFolder' | 'outbound' | 'webhookBounds' | 'variantWaitMsMax'
 >;
 
 /** `hear` receives the log lines, which otherwise go to stdout. */

@@ -17,6 +17,7 @@ import {
   mintToken,
   sessionOf,
   type Tenant,
+  unique,
 } from '../support/tenants.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
@@ -52,6 +53,8 @@ async function buildWorld(): Promise<World> {
   ]);
   const space = await createLiveSpace(service, tenant.id, user.id, scopes);
   const webhook = await createWebhook(api, tenant.key, 'https://hooks.example.com/in', { active: false });
+  const variant = { name: unique('preview'), format: 'webp', width: 8 };
+  expect((await api.post('/project/variants', tenant.key, variant)).status).toBe(201);
   const ids = {
     projectId: tenant.id,
     planId: plan.id,
@@ -61,6 +64,7 @@ async function buildWorld(): Promise<World> {
     keyId: key.body.key.id,
     spaceId: space.id,
     webhookId: webhook.id,
+    name: variant.name,
   };
   return { tenant, ids, stranger, credentials: new Map() };
 }
@@ -506,6 +510,10 @@ describe('pinned: opening a route must change this file', () => {
       'POST /project/users/:userId/images',
       'POST /project/users/ext/:externalId/images',
       'GET /project/jobs/:jobId',
+      'GET /project/variants',
+      'GET /project/variants/:name',
+      'GET /project/users/:userId/files/:fileId/variants/:name',
+      'GET /project/users/ext/:externalId/files/:fileId/variants/:name',
       'GET /project/users/:userId/stats',
       'GET /project/users/ext/:externalId/stats',
     ]);

@@ -70,6 +70,8 @@ async function createWorld(): Promise<World> {
   const webhook = await createWebhook(service.api, tenant.key, 'https://hooks.example.com/in', {
     active: false,
   });
+  const variant = { name: unique('preview'), format: 'webp', width: 8 };
+  expect((await service.api.post('/project/variants', tenant.key, variant)).status).toBe(201);
   return {
     tenant,
     user,
@@ -85,6 +87,7 @@ async function createWorld(): Promise<World> {
       shareId: shared.body.share.id,
       uploadId: begun.body.upload.id,
       webhookId: webhook.id,
+      name: variant.name,
     },
   };
 }

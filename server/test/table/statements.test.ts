@@ -49,6 +49,10 @@ const exceptions: Readonly<Record<string, string>> = {
   'uploads.sql.ts forgetEnded: uploads, uploads': 'ended uploads of every project go',
   'uploads.sql.ts listExpired: uploads': 'uploads of every project expire',
   'uploads.sql.ts listUnfinished: uploads': 'uploads of every project are completed',
+  'variants.images.sql.ts listOverCap: stat_totals, stat_deltas': 'variants of every project are evicted',
+  'variants.images.sql.ts listRetired: retired_recipes': 'retired recipes of every project go',
+  'variants.images.sql.ts sumCachedBytes: stat_totals, stat_deltas':
+    'the state of the whole service, for its operator',
   'webhooks.sql.ts deleteExpiredSecrets: webhook_secrets': 'secrets of every project expire',
   'webhooks.sql.ts listSealedOtherwise: webhook_secrets': 'secrets of every project are resealed',
   'webhooks.work.sql.ts claimBehind: webhooks': 'a worker serves every project',
@@ -67,7 +71,7 @@ async function tenantTables(): Promise<string[]> {
 }
 
 /** Calls of functions that compare the project: the whole primary key of objects, the scope of an upload's reader. */
-const fragmentsThatBind = /\$\{(?:isObject|isOneOf|isVisible)\((?:[^{}]|\{[^{}]*\})*\)\}/g;
+const fragmentsThatBind = /\$\{(?:isObject|isOneOf|isVisible|isImage)\((?:[^{}]|\{[^{}]*\})*\)\}/g;
 
 /** The declarations with SQL, without comments and quoted text, whose brackets and words would mislead. */
 async function statements(): Promise<{ place: string; text: string }[]> {

@@ -349,8 +349,9 @@ async function dropInChunks(
   await changeInChunks(deps, tx, lockLive, async (files) => {
     const held = files.find(({ held_until }) => held_until);
     if (held?.held_until) throw fileHeld(what, held.held_until);
-    await dropObjects(tx, projectId, idsOf(files));
+    // In this order, because the rows of variants are locked before their objects.
     await tx.query(deleteFiles(projectId, idsOf(files)));
+    await dropObjects(tx, projectId, idsOf(files));
   });
   await changeInChunks(deps, tx, lockTrashed, async (files) => {
     await dropObjects(tx, projectId, idsOf(files));

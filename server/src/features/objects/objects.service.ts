@@ -27,6 +27,25 @@ export async function dropObjects(
   await tx.query(ledger.dropObjects(projectId, fileIds));
 }
 
+/** Enters an object into the ledger that a file is to own besides its own, before anything is written. */
+export async function reserveDerived({ db, settings }: Deps, object: HeldObject): Promise<void> {
+  await db.query(ledger.reserveObjects([object], object.holder, settings.REAPER_GRACE_SECONDS));
+}
+
+/** False when the hold was lost. */
+export const completeDerived = (tx: Queryable, object: HeldObject): Promise<boolean> =>
+  changed(tx, ledger.storeDerived(object));
+
+/** The file that owns an object besides its own; null if there is none. */
+export async function findOwner(
+  db: Pick<Database, 'read'>,
+  projectId: string,
+  id: string,
+): Promise<string | null> {
+  const [row] = await db.read<{ file_id: string }>(ledger.findOwner(projectId, id));
+  return row?.file_id ?? null;
+}
+
 /** False when another mover holds the copy, or the reaper is about to delete one. */
 export const beginMove = (tx: Queryable, object: HeldObject, seconds: number): Promise<boolean> =>
   changed(tx, ledger.startMove(object, seconds));

@@ -54,6 +54,15 @@ export const fenceUploads = (objects: readonly ObjectRef[]): Sql => sql`
     where ${isOneOf(objects)} and state in ('reserved', 'writing') for update skip locked) free
   where o.project_id = free.project_id and o.file_id = free.file_id and o.id = free.id and o.zone = free.zone`;
 
+/** reserved, writing → stored: an object that its file owns besides its own, such as a variant of an image. */
+export const storeDerived = (object: HeldObject): Sql => sql`
+  update objects set state = 'stored', holder = null, held_until = null
+  where ${isObject(object)} and holder = ${object.holder} and state in ('reserved', 'writing')
+  returning id`;
+
+export const findOwner = (projectId: string, id: string): Sql => sql`
+  select file_id from objects where project_id = ${projectId} and id = ${id} and file_id <> id and state = 'stored'`;
+
 /**
  * → moving: a copy of the object in the other zone is about to be written here. An abandoned copy is taken over, and so is
  * an object that could not be deleted so far, once the last request to delete it cannot arrive any more.
@@ -192,7 +201,10 @@ export const retryDeletion = (objects: readonly ObjectRef[], holder: string): Sq
 /** A row while a writer holds the object. */
 export const findWriter = (projectId: string, id: string): Sql => sql`
   select from objects where project_id = ${projectId} and file_id = ${id} and id = ${id}
-    and state in ('reserved', 'writing', 'moving', 'rewriting') and held_until > now()`;
+    and state in ('reserved', 'writing', 'moving', 'rewriting') and held_until > now()
+  union all
+  select from objects where project_id = ${projectId} and id = ${id} and file_id <> id
+    and state in ('reserved', 'writing') and held_until > now()`;
 
 /** How many objects wait for the reaper, up to `most`; beyond that the exact number does not matter. */
 export const countDue = (most: number): Sql => sql`
