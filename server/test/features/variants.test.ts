@@ -167,6 +167,23 @@ describe.each(storesFor('variants'))('on $name', (store) => {
     await expectBalanced(service, id);
   });
 
+  test('a file in the trash has no images; restored, it gets new ones', async () => {
+    const { api } = service;
+    const { id, key, user, send, ask, rows } = await createProject();
+    expect((await api.put('/project/settings', key, { trash_days: 1 })).status).toBe(200);
+    const fileId = await send(await photo());
+    const { url } = (await ask(fileId)).body;
+    const file = `/project/users/${user.id}/files/${fileId}`;
+    await api.delete(file, key);
+    expect((await ask(fileId)).status).toBe(404);
+    expect(await rows()).toEqual([]);
+    await reapAll(service);
+    expect((await fetch(url)).status).toBe(404);
+    await expectBalanced(service, id);
+    expect((await api.post(`${file}/restore`, key)).status).toBe(200);
+    expect((await ask(fileId)).status).toBe(200);
+  });
+
   test('the images of a deleted user and of a deleted project go', async () => {
     const { api } = service;
     const { id, key, user, send, ask, rows } = await createProject();
