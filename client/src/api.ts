@@ -2813,6 +2813,7 @@ export type paths = {
                 query?: {
                     disposition?: "inline" | "attachment";
                     redirect?: boolean;
+                    variant?: string;
                 };
                 header?: {
                     Range?: string;
@@ -2836,6 +2837,15 @@ export type paths = {
                     };
                     content: {
                         "*/*": unknown;
+                    };
+                };
+                /** @description With `variant`: the image is in the making, ask again after `Retry-After` */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PendingVariant"];
                     };
                 };
                 /** @description The requested ranges; several as `multipart/byteranges`, where each part has its `Content-Range` */

@@ -117,6 +117,12 @@ const transitions: readonly Transition[] = [
       isOneOf(state, 'reserved', 'writing') && holder === 'mine' ? 'gone' : null,
   },
   {
+    name: 'storeDerived',
+    statement: (object) => ledger.storeDerived(object),
+    leadsTo: ({ state, holder }) =>
+      isOneOf(state, 'reserved', 'writing') && holder === 'mine' ? 'stored' : null,
+  },
+  {
     name: 'fenceUploads',
     statement: (object) => ledger.fenceUploads([object]),
     leadsTo: ({ state }) => (isOneOf(state, 'reserved', 'writing') ? 'deleting' : null),

@@ -122,6 +122,41 @@ describe.each(storesFor('variants'))('on $name', (store) => {
     expect(await rows()).toMatchObject(files.map(() => ({ state: 'failed', claim: 1 })));
   });
 
+  test('content delivers the image with ranges and an ETag that changes with the variant', async () => {
+    const { api } = service;
+    const { key, user, send, ask } = await createProject();
+    const fileId = await send(await photo());
+    const { size, url } = (await ask(fileId)).body;
+    const at = `/project/users/${user.id}/files/${fileId}/content?variant=thumbnail`;
+    const content = (more: Record<string, string> = {}) =>
+      fetch(`${api.baseUrl}${at}`, {
+        headers: { authorization: `Bearer ${key}`, ...more },
+        redirect: 'manual',
+      });
+    const whole = await content();
+    const bytes = Buffer.from(await whole.arrayBuffer());
+    expect([whole.status, bytes.length, whole.headers.get('content-type')]).toEqual([
+      200,
+      size,
+      'image/webp',
+    ]);
+    expect(whole.headers.get('cache-control')).toBe('private, max-age=300');
+    expect(whole.headers.get('content-disposition')).toContain('inline');
+    expect(bytes).toEqual(Buffer.from(await (await fetch(url)).arrayBuffer()));
+    const etag = whole.headers.get('etag') ?? '';
+    expect((await content({ 'if-none-match': etag })).status).toBe(304);
+    const part = await content({ range: 'bytes=4-9', 'if-range': etag });
+    expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, bytes.subarray(4, 10)]);
+    const redirect = await api.get(`${at}&redirect=true`, key);
+    expect(new URL(String(redirect.headers.location)).pathname).toBe(new URL(url).pathname);
+    await api.put('/project/variants/thumbnail', key, { width: 30 });
+    expect((await ask(fileId)).status).toBe(200);
+    expect((await content({ 'if-none-match': etag })).status).toBe(200);
+    const text = await send(Buffer.from('no image'));
+    expect((await api.get(at.replace(fileId, text), key)).status).toBe(422);
+    expect((await api.get(at.replace('thumbnail', 'unknown'), key)).status).toBe(404);
+  });
+
   test('a change of the variant has its images made anew, and the old ones go', async () => {
     const { api } = service;
     const { id, key, send, ask, rows } = await createProject();
@@ -329,6 +364,11 @@ describe('without workers', () => {
     for (const { status, headers, body } of replies) {
       expect([status, headers['retry-after']]).toEqual([202, '2']);
       expect(body).toEqual({ status: 'pending', file_id: fileId, variant: 'thumbnail' });
+    }
+    const content = `/project/users/${userId}/files/${fileId}/content?variant=thumbnail`;
+    for (const query of ['', '&redirect=true']) {
+      const { status, body } = await service.api.get(`${content}${query}`, key);
+      expect([status, body]).toEqual([202, replies[0]?.body]);
     }
     const jobs = await rowsOf(service.databaseUrl, `select from pgboss.job where name = 'variants.make'`);
     expect(jobs).toHaveLength(1);

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
 import { Uuid } from '../../contract/wire.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
+import { PendingVariant, RetryAfter } from '../variants/variants.wire.ts';
 import { readContent } from './content.service.ts';
 import { serveObject } from './content.signed.ts';
 import {
@@ -27,7 +28,7 @@ export const contentRoutes = [
       path: '/project/users/:user/files/:fileId/content',
       summary: 'Download the content of a file',
       description:
-        'The bytes themselves, on every store; HEAD works too. After an image has been compressed, these are the bytes of the result. Ranges and conditional requests work as HTTP defines them, so that downloads can be resumed and videos can be played from any place. Counts as a download.',
+        'The bytes themselves, on every store; HEAD works too. After an image has been compressed, these are the bytes of the result. Ranges and conditional requests work as HTTP defines them, so that downloads can be resumed and videos can be played from any place. With `variant`, the bytes are those of an image of the file in that size and format, as for `GET …/variants/{name}`. Counts as a download.',
       access: { actors: callers, scope: 'files:read' },
       rateLimit: 'integration',
       audit: 'file.download',
@@ -36,6 +37,11 @@ export const contentRoutes = [
       reads: { headers: ContentHeaders },
       returns: { status: 200, contentType: '*/*', headers: Type.Object(contentReplyHeaders) },
       also: {
+        202: {
+          description: 'With `variant`: the image is in the making, ask again after `Retry-After`',
+          body: PendingVariant,
+          headers: RetryAfter,
+        },
         206: {
           description: partDescription,
           contentType: '*/*',
@@ -50,6 +56,7 @@ export const contentRoutes = [
       errors: [
         'NOT_FOUND',
         'PRECONDITION_FAILED',
+        'VALIDATION_ERROR',
         { code: 'VALIDATION_ERROR', status: 416, headers: Type.Object(rangeHeaders('bytes */4096')) },
       ],
     },

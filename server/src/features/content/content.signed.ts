@@ -8,6 +8,7 @@ import { PakhusError } from '../../kernel/error.ts';
 import type { ObjectMeta } from '../../platform/objects/object-store.ts';
 import { buildDeliveryMeta, isCompressed } from '../files/files.objects.ts';
 import { findDeliveredFile, hasFile } from '../files/files.service.ts';
+import { findOwner } from '../objects/objects.service.ts';
 import type { Refuse } from './content.plan.ts';
 import { type ByteSource, replyWithBytes } from './content.reply.ts';
 import { contentGone, isContentGone } from './content.source.ts';
@@ -24,10 +25,11 @@ export async function serveObject(deps: Deps, key: string, call: Call): Promise<
       'This URL has expired or was altered: read the file again to get a new one',
     );
   }
-  const meta = await findMeta(deps, key, claims);
+  const { meta, cacheControl } = await findMeta(deps, key, claims);
   return replyWithBytes(call, {
     find: () => retry(attemptsMax, isContentGone, () => findObject(deps, key, meta)),
     embeddedBy: 'cross-origin',
+    ...(cacheControl === undefined ? {} : { cacheControl }),
     refuseVersion: otherVersion,
   });
 }
@@ -35,21 +37,38 @@ export async function serveObject(deps: Deps, key: string, call: Call): Promise<
 /** A file that is being moved or compressed may be missed once, hardly ever twice. */
 const attemptsMax = 3;
 
+interface Found {
+  readonly meta: ObjectMeta;
+  readonly cacheControl?: string;
+}
+
 /**
  * A file without a row is deleted, even if the reaper has not removed its object yet. Only images need the row itself:
  * compression may have changed their type since the URL was signed.
  */
-async function findMeta(deps: Deps, key: string, claims: ObjectMeta): Promise<ObjectMeta> {
+async function findMeta(deps: Deps, key: string, claims: ObjectMeta): Promise<Found> {
   const [projectId = '', fileId = ''] = key.split('/');
   // Downloads keep working during a database outage.
   const whileDown = () => undefined;
   if (!claims.contentType.startsWith('image/')) {
     if ((await hasFile(deps, projectId, fileId).catch(whileDown)) === false) throw contentGone();
-    return claims;
+    return { meta: claims };
   }
   const file = await findDeliveredFile(deps, projectId, fileId).catch(whileDown);
-  if (file === null) throw contentGone();
-  return file && isCompressed(file) ? buildDeliveryMeta(file) : claims;
+  if (file === null) {
+    if ((await isDerived(deps, projectId, fileId).catch(whileDown)) === false) throw contentGone();
+    return { meta: claims, cacheControl: forDerived };
+  }
+  return { meta: file && isCompressed(file) ? buildDeliveryMeta(file) : claims };
+}
+
+/** Such an object never changes: what replaces it has another URL. */
+const forDerived = 'private, max-age=3600, immutable';
+
+/** An object that a file owns besides its own, such as a variant of an image, lives as long as the file. */
+async function isDerived(deps: Deps, projectId: string, id: string): Promise<boolean> {
+  const fileId = await findOwner(deps.db, projectId, id);
+  return fileId !== null && (await hasFile(deps, projectId, fileId));
 }
 
 /** The file may have moved to the other zone since the URL was signed. */

@@ -1,6 +1,7 @@
 // The HTTP shapes of downloads.
 import { type Static, Type } from 'typebox';
 import { Choice } from '../../contract/wire.ts';
+import { VariantName } from '../variants/variants.wire.ts';
 
 /** All of it is signed. */
 export const SignedQuery = Type.Object({
@@ -67,6 +68,7 @@ export const ContentQuery = Type.Object({
       examples: [false],
     }),
   ),
+  variant: Type.Optional(VariantName),
 });
 
 export type ContentWishes = Static<typeof ContentQuery>;

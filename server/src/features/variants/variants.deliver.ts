@@ -6,9 +6,9 @@ import type { VariantKey, VariantWait } from '../../contract/variant.ts';
 import { isoOf } from '../../kernel/clock.ts';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { newId } from '../../kernel/id.ts';
+import { contentDisposition, type Disposition } from '../../kernel/media/media-type.ts';
 import { projectTransaction } from '../../platform/db/project-work.ts';
-import type { ObjectMeta } from '../../platform/objects/object-store.ts';
-import { buildCompressedMeta } from '../files/files.objects.ts';
+import { compressedName } from '../files/files.objects.ts';
 import { fileNotFound } from '../files/files.service.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
 import {
@@ -35,12 +35,14 @@ export const unfinishedMax = 64;
 /** How soon a client should ask again. */
 export const retryAfterSeconds = 2;
 
-export interface DeliveredVariant extends ObjectMeta {
+export interface DeliveredVariant {
   readonly projectId: string;
   readonly fileId: string;
   readonly zone: typeof zone;
   /** In the store. */
   readonly key: string;
+  readonly name: string;
+  readonly contentType: string;
   readonly bytes: number;
   readonly width: number;
   readonly height: number;
@@ -96,7 +98,8 @@ function toDelivered({ projectId, fileId }: VariantKey, row: FoundRow): Delivere
     fileId,
     zone,
     key: toStorageKey({ projectId, id: row.object_id }),
-    ...buildCompressedMeta(row.file_name, row.format),
+    name: compressedName(row.file_name, row.format),
+    contentType: `image/${row.format}`,
     bytes: row.bytes,
     width: row.width,
     height: row.height,
@@ -176,10 +179,16 @@ const crowded = () =>
 export function buildVariantUrl(
   deps: Deps,
   origin: string,
-  { key, contentType, contentDisposition }: DeliveredVariant,
+  { key, name, contentType }: DeliveredVariant,
+  wish?: Disposition,
 ): { url: string; url_expires_at: string } {
   const { SIGNED_URL_EXPIRY_SECONDS: expiresInSeconds } = deps.settings;
-  const options = { contentType, contentDisposition, origin, expiresInSeconds };
+  const options = {
+    contentType,
+    contentDisposition: contentDisposition(name, contentType, wish),
+    origin,
+    expiresInSeconds,
+  };
   const expiresAtMs = (Math.floor(deps.clock() / 1000) + expiresInSeconds) * 1000;
   return { url: deps.objects.downloadUrl(zone, key, options), url_expires_at: isoOf(expiresAtMs) };
 }

@@ -14,6 +14,7 @@ import {
 import {
   NewVariant,
   PendingVariant,
+  RetryAfter,
   VariantChange,
   VariantImage,
   VariantName,
@@ -131,9 +132,7 @@ export const variantRoutes = [
         202: {
           description: 'The image is in the making: ask again after `Retry-After`',
           body: PendingVariant,
-          headers: Type.Object({
-            'Retry-After': Type.Integer({ description: 'In seconds.', examples: [2] }),
-          }),
+          headers: RetryAfter,
         },
       },
       errors: ['NOT_FOUND', 'VALIDATION_ERROR'],

@@ -72,6 +72,10 @@ export const VariantImage = Named('VariantImage', {
   size: Type.Integer({ minimum: 1, description: 'In bytes.', examples: [14_200] }),
 });
 
+export const RetryAfter = Type.Object({
+  'Retry-After': Type.Integer({ description: 'In seconds.', examples: [2] }),
+});
+
 /** The answer while an image is made. */
 export const PendingVariant = Named('PendingVariant', {
   status: Choice(['pending']),
