@@ -21,6 +21,8 @@ const order = [
   'uploads.md',
   'sharing.md',
   'errors-and-repeats.md',
+  'errors-and-repeats.md',
+  'variants.md',
   'billing.md',
 ];
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { evictOver } from '../../src/features/variants/variants.evict.ts';
 import { variantUpkeep } from '../../src/features/variants/variants.jobs.ts';
 import type { Api, Reply } from '../support/api.ts';
-import { rowsOf } from '../support/database.ts';
+import { onServer, rowsOf } from '../support/database.ts';
 import { animation, blankPng, picture } from '../support/image-files.ts';
 import { expectBalanced, never, objectsOf, reapAll } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
@@ -152,6 +152,12 @@ describe.each(storesFor('variants'))('on $name', (store) => {
     await api.put('/project/variants/thumbnail', key, { width: 30 });
     expect((await ask(fileId)).status).toBe(200);
     expect((await content({ 'if-none-match': etag })).status).toBe(200);
+    const { rows: [row] = [] } = await onServer(
+      service.databaseUrl,
+      `select project_id || '/' || object_id as key from variant_images where file_id = '${fileId}' and width = 30`,
+    );
+    await service.pakhus.deps.objects.delete('private', row.key);
+    expect((await content()).status, 'an image that the store has lost is made again').toBe(200);
     const text = await send(Buffer.from('no image'));
     expect((await api.get(at.replace(fileId, text), key)).status).toBe(422);
     expect((await api.get(at.replace('thumbnail', 'unknown'), key)).status).toBe(404);

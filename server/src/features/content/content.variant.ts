@@ -4,7 +4,7 @@ import type { TenantActor } from '../../contract/actor.ts';
 import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { Disposition } from '../../kernel/media/media-type.ts';
-import { deliverVariant, retryAfterSeconds } from '../variants/variants.deliver.ts';
+import { deliverVariant, forgetLost, retryAfterSeconds } from '../variants/variants.deliver.ts';
 import { replyWithBytes, toByteSource } from './content.reply.ts';
 import { contentGone } from './content.source.ts';
 
@@ -28,11 +28,12 @@ export async function replyWithVariant(
   const deliver = () => deliverVariant(deps, actor, userId, fileId, variant);
   const first = await deliver();
   if (first === 'pending') return replyPending(call, fileId, variant);
-  let known: typeof first | null = first;
+  let isKnown = true;
   const find = async () => {
-    // Found again only if the object has gone meanwhile, as by an eviction.
-    const image = known ?? (await deliver());
-    known = null;
+    // Found again only if the object has gone: by an eviction since, or before a restore from a backup.
+    if (!isKnown) await forgetLost(deps, first);
+    const image = isKnown ? first : await deliver();
+    isKnown = false;
     if (image === 'pending') throw contentGone();
     return toByteSource(deps, image, disposition);
   };

@@ -13,6 +13,7 @@ import { fileNotFound } from '../files/files.service.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
 import {
   countUnfinished,
+  deleteLost,
   type FoundRow,
   findImage,
   type RequestOutcome,
@@ -36,6 +37,8 @@ export const unfinishedMax = 64;
 export const retryAfterSeconds = 2;
 
 export interface DeliveredVariant {
+  readonly recipeId: string;
+  readonly objectId: string;
   readonly projectId: string;
   readonly fileId: string;
   readonly zone: typeof zone;
@@ -91,11 +94,13 @@ function settle(deps: Deps, { key, row }: Found): DeliveredVariant | undefined {
   return toDelivered(key, row);
 }
 
-function toDelivered({ projectId, fileId }: VariantKey, row: FoundRow): DeliveredVariant {
+function toDelivered({ projectId, fileId, recipeId }: VariantKey, row: FoundRow): DeliveredVariant {
   const sha256 = row.sha256.toString('hex');
   return {
     projectId,
     fileId,
+    recipeId,
+    objectId: row.object_id,
     zone,
     key: toStorageKey({ projectId, id: row.object_id }),
     name: compressedName(row.file_name, row.format),
@@ -174,6 +179,11 @@ const crowded = () =>
     undefined,
     retryAfterSeconds,
   );
+
+/** For an image whose object is not in the store: the next request has it made again. */
+export async function forgetLost({ db }: Deps, image: DeliveredVariant): Promise<void> {
+  await db.query(deleteLost(image, image.objectId));
+}
 
 /** A signed URL that delivers the image without a credential. */
 export function buildVariantUrl(

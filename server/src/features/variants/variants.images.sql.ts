@@ -144,6 +144,10 @@ export const markPending = (key: VariantKey, claim: number, attempts: number, er
   update variant_images set state = 'pending', attempts = ${attempts}, error = ${error}, queued_at = now()
   where ${isImage(key)} and ${isAttempt(claim)}`;
 
+/** An image whose object the store does not have, as after a restore from a backup. */
+export const deleteLost = (key: VariantKey, objectId: string): Sql => sql`
+  delete from variant_images where ${isImage(key)} and object_id = ${objectId}`;
+
 export const channel = 'pakhus_variants';
 
 export const toPayload = ({ fileId, recipeId }: Pick<VariantKey, 'fileId' | 'recipeId'>): string =>
