@@ -20,9 +20,8 @@ const order = [
   'tokens-and-spaces.md',
   'uploads.md',
   'sharing.md',
-  'errors-and-repeats.md',
-  'errors-and-repeats.md',
   'variants.md',
+  'errors-and-repeats.md',
   'billing.md',
 ];
 
