@@ -182,9 +182,9 @@ CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at, i
 CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at, id) WHERE (space_id IS NOT NULL);
 CREATE INDEX files_public ON public.files USING btree (user_id, created_at, id) WHERE (visibility = 'public'::text);
 CREATE INDEX files_to_expire ON public.files USING btree (GREATEST(expires_at, retain_until)) WHERE (expires_at IS NOT NULL);
-CREATE INDEX files_to_hash ON public.files USING btree (project_id, id) WHERE (sha256 IS NULL);
 CREATE INDEX files_to_hide ON public.files USING btree (id) WHERE ((visibility = 'private'::text) AND (zone = 'public'::text));
 CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> zone);
+CREATE INDEX files_to_read ON public.files USING btree (project_id, id) WHERE ((sha256 IS NULL) OR (crc32 IS NULL));
 CREATE TRIGGER files_added AFTER INSERT ON public.files REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files_added();
 CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file_changed();
 CREATE TRIGGER files_drop_jobs AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_jobs();
@@ -979,7 +979,9 @@ begin
   file.metadata := upload.metadata;
   file.visibility := upload.visibility;
   file.zone := upload.zone;
-  file.sha256 := digest;
+  -- The sha256, and behind it the crc32.
+  file.sha256 := substr(digest, 1, 32);
+  if length(digest) = 36 then file.crc32 := ('x' || encode(substr(digest, 33), 'hex'))::bit(32)::bigint; end if;
   file.expires_at := upload.file_expires_at;
   file.retain_until := upload.file_retain_until;
   file.created_at := now();

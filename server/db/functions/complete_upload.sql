@@ -29,7 +29,9 @@ begin
   file.metadata := upload.metadata;
   file.visibility := upload.visibility;
   file.zone := upload.zone;
-  file.sha256 := digest;
+  -- The sha256, and behind it the crc32.
+  file.sha256 := substr(digest, 1, 32);
+  if length(digest) = 36 then file.crc32 := ('x' || encode(substr(digest, 33), 'hex'))::bit(32)::bigint; end if;
   file.expires_at := upload.file_expires_at;
   file.retain_until := upload.file_retain_until;
   file.created_at := now();

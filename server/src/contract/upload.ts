@@ -26,7 +26,7 @@ export interface UploadToComplete {
   readonly id: string;
   /** Of the request that completes it. */
   readonly epoch: number;
-  /** Of the file; null if a worker is to compute it. */
+  /** A `content` digest of the file; null if a worker is to compute it. */
   readonly digest: Buffer | null;
   readonly client: Pick<AuditStamp, 'ipAddress' | 'userAgent'>;
 }

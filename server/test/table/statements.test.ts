@@ -25,7 +25,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'files.sql.ts listChildFolders: files':
     'what is found by its space or user alone is then held against project and owner',
   'files.sql.ts listExposed: files': 'the mover serves every project',
-  'files.sql.ts listUnhashed: files': 'files of every project are hashed',
+  'files.sql.ts listUnread: files': 'files of every project are read for their digests',
   'files.sql.ts listUnshown: files': 'the mover serves every project',
   'files.trash.sql.ts listExpired: files': 'files of every project expire',
   'files.trash.sql.ts listTrashed: trashed_files': 'the condition stands around the renamed columns',

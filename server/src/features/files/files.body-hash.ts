@@ -1,9 +1,9 @@
 // Hashes beside the path of the bytes: of the whole body, for a client that sent a Content-Digest, which may cover the form
 // or just the file; of the file, for a client that sent an Idempotency-Key; and of a part of it, for one that sent its checksum.
-import { createHash } from 'node:crypto';
 import type { Call } from '../../contract/call.ts';
 import type { PartSink } from '../../kernel/form/form-parser.ts';
 import { BufferedHash } from '../../platform/hashing/buffered-hash.ts';
+import { createDigest } from '../../platform/hashing/digest.ts';
 import type { HashAlgorithm, Hashing, StreamHash } from '../../platform/hashing/stream-hash.ts';
 import type { BodyGate, Holder } from './files.gate.ts';
 import type { UploadPermit } from './files.permit.ts';
@@ -26,7 +26,7 @@ export function openSideHash(
 }
 
 function openInline(algorithm: HashAlgorithm): SideHash {
-  const hash = createHash(algorithm);
+  const hash = createDigest(algorithm);
   return {
     write: (chunk) => void hash.update(chunk),
     digest: async () => hash.digest(),

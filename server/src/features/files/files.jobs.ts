@@ -1,4 +1,4 @@
-// The periodic jobs for files: they move objects which are in the wrong zone, hash files that went past the service, and remove
+// The periodic jobs for files: they move objects which are in the wrong zone, read files whose digests are not known, and remove
 // files whose time has come.
 import { periodic } from '../../contract/job.ts';
 import { reap } from '../objects/objects.reaper.ts';
@@ -37,6 +37,6 @@ export const hasher = periodic({
   everySeconds: () => hashEverySeconds,
   async run(deps, signal) {
     const hashed = await hashUnread(deps, signal);
-    if (hashed > 0) deps.log.info({ hashed }, 'hashed files that clients sent to the store');
+    if (hashed > 0) deps.log.info({ hashed }, 'read files for their digests');
   },
 });

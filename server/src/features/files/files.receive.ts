@@ -1,9 +1,11 @@
 // Receives the bytes of one file part. A small file is kept in memory and hashed; a larger one is passed on as a stream,
 // and hashed where it is stored. Bytes of a refused file are read and dropped.
+import { crc32 } from 'node:zlib';
 import { joined } from '../../kernel/bytes.ts';
 import { sha256 } from '../../kernel/crypto/secret.ts';
 import type { PartSink } from '../../kernel/form/form-parser.ts';
 import { droppedBytesMax } from '../../platform/forms/form-reader.ts';
+import type { ContentDigest } from '../../platform/hashing/digest.ts';
 import { PushedBody } from '../../platform/objects/pushed-body.ts';
 
 /** Up to this size a file stays in memory until the whole form has been validated. */
@@ -22,7 +24,7 @@ export interface ByteSource {
 export interface ReceivedFile {
   readonly size: number;
   /** Only of a small file. */
-  readonly sha256: Buffer | null;
+  readonly digest: ContentDigest | null;
   /** The first bytes, enough to detect the type. */
   readonly head: Buffer;
   /** The whole file, if it is small. */
@@ -93,7 +95,7 @@ export class Intake implements PartSink {
     const whole = this.#body || this.#dropping ? null : joined(this.#chunks);
     return {
       size: this.#size,
-      sha256: whole && sha256(whole),
+      digest: whole && { sha256: sha256(whole), crc32: crc32(whole) },
       head: whole ?? this.#head,
       whole,
       cutShort: this.#isOverrun(),

@@ -53,6 +53,7 @@ import {
   lockFilesOfUser,
   moveFilesToOwner,
   type PageRow,
+  setCrc32,
   updateFile,
 } from './files.sql.ts';
 import { deleteTrashed, lockTrashOfProject, lockTrashOfUser, moveTrashToOwner } from './files.trash.sql.ts';
@@ -387,6 +388,14 @@ export const lockInZone = async (
   fileId: string,
   zone: Zone,
 ): Promise<boolean> => (await tx.query(lockFileInZone(projectId, fileId, zone))).length > 0;
+
+/** Part of compression: the result has taken the place of the original. */
+export const replaceChecksum = async (
+  tx: Transaction,
+  projectId: string,
+  fileId: string,
+  crc32: number,
+): Promise<void> => void (await tx.query(setCrc32(projectId, fileId, crc32)));
 
 export async function refuseAbsentSpace(
   { db }: Pick<Deps, 'db'>,

@@ -5,6 +5,7 @@ import type { EventType } from '../../contract/event.ts';
 import type { FileValues, NewFile, SpaceFilter, WantedFile } from '../../contract/file.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
+import type { ContentDigest } from '../../platform/hashing/digest.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 
 /** The outcome of a commit whose answer was lost. */
@@ -109,19 +110,33 @@ export const listUnshown = (after: string, rowsMax: number): Sql => sql`
   select ${columns}, project_id from files
   where visibility <> zone and visibility = 'public' and id > ${after} order by id limit ${rowsMax}`;
 
-export interface UnhashedRow {
+export interface UnreadRow {
   readonly project_id: string;
   readonly id: string;
   readonly zone: Zone;
   readonly storage_key: string;
 }
 
-/** Files of all projects that went past the service and were not read yet. */
-export const listUnhashed = (rowsMax: number): Sql => sql`
-  select project_id, id, zone, storage_key from files where sha256 is null limit ${rowsMax}`;
+export const beforeAllUnread: UnreadRow = {
+  project_id: beforeAllFiles.id,
+  id: beforeAllFiles.id,
+  zone: 'private',
+  storage_key: '',
+};
 
-export const setSha256 = ({ project_id, id }: UnhashedRow, sha256: Buffer): Sql => sql`
-  update files set sha256 = ${sha256} where project_id = ${project_id} and id = ${id} and sha256 is null`;
+/** Files of all projects whose content nobody has read for its digests. */
+export const listUnread = (after: UnreadRow, rowsMax: number): Sql => sql`
+  select project_id, id, zone, storage_key from files
+  where (sha256 is null or crc32 is null) and (project_id, id) > (${after.project_id}::uuid, ${after.id}::uuid)
+  order by project_id, id limit ${rowsMax}`;
+
+/** The sha256 is that of the upload, the crc32 that of the content, which compression may have replaced. */
+export const setDigest = ({ project_id, id }: UnreadRow, { sha256, crc32 }: ContentDigest): Sql => sql`
+  update files set sha256 = coalesce(sha256, ${sha256}), crc32 = coalesce(crc32, ${crc32})
+  where project_id = ${project_id} and id = ${id} and (sha256 is null or crc32 is null)`;
+
+export const setCrc32 = (projectId: string, fileId: string, crc32: number): Sql => sql`
+  update files set crc32 = ${crc32} where project_id = ${projectId} and id = ${fileId}`;
 
 /** Locks a file to move it, if its visibility is still `to` and its object is in the other zone. */
 export const lockMisplaced = (projectId: string, fileId: string, to: Zone): Sql => sql`

@@ -20,6 +20,7 @@ import {
   readForm,
   type TakeFile,
 } from '../../platform/forms/form-reader.ts';
+import { type ContentDigest, splitContentDigest } from '../../platform/hashing/digest.ts';
 import type { Body, PutOptions, Zone } from '../../platform/objects/object-store.ts';
 import type { PushedBody } from '../../platform/objects/pushed-body.ts';
 import type { Validator } from '../../platform/validation.ts';
@@ -170,12 +171,12 @@ async function receiveAndStore<Input extends UploadInput>(
   refuseType(user, kind.types, facts);
   refuseSize(file.size, file.cutShort ? announcedSize(call.raw) : 0, bytesMax, attempt.room, user);
   const arrived = await streamed;
-  const sha256 = file.sha256 ?? arrived?.sha256;
-  if (!sha256) throw new Error('The file is neither stored nor in memory');
-  await verifyDigests(sha256, input.sha256, call.headers['content-digest'], attempt.bodyHash);
+  const digest = file.digest ?? arrived?.digest;
+  if (!digest) throw new Error('The file is neither stored nor in memory');
+  await verifyDigests(digest.sha256, input.sha256, call.headers['content-digest'], attempt.bodyHash);
   await call.recheckCredential();
   const object = await storeInZone(attempt, arrived?.object ?? null, file, facts, values);
-  const row = buildRow(actor, user, input, values, facts, file.size, sha256, object);
+  const row = buildRow(actor, user, input, values, facts, file.size, digest, object);
   attempt.committing = true;
   const { outcome, stored_at } = await kind.commit(deps, row, input, audit);
   attempt.committing = false;
@@ -198,7 +199,7 @@ interface Received {
 
 interface StreamedFile {
   readonly object: HeldObject;
-  readonly sha256: Buffer;
+  readonly digest: ContentDigest;
 }
 
 /** Reads the form to its end, or stops early if the file is refused and the rest is long. */
@@ -278,11 +279,11 @@ async function storeWhileArriving(
   await attempt.permit.waitForPlace();
   // The visibility field may follow the file: private until the whole form is read.
   const object = await deps.reservations.newObject(projectId, 'private');
-  const hash = deps.hashing.open('sha256');
+  const hash = deps.hashing.open('content');
   try {
     const options = { signal, bytesMax: Math.min(bytesMax, left), hash };
     await whileWriting(deps, object, () => write(attempt, object, body, facts, options));
-    return { object, sha256: await hash.digest() };
+    return { object, digest: splitContentDigest(await hash.digest()) };
   } finally {
     hash.close();
   }
@@ -388,7 +389,7 @@ const buildRow = (
   values: FileValues,
   facts: FileFacts,
   size: number,
-  sha256: Buffer,
+  digest: ContentDigest,
   object: HeldObject,
 ): NewFile => ({
   id: object.fileId,
@@ -400,7 +401,8 @@ const buildRow = (
   mime_type: facts.declared,
   storage_key: toStorageKey(object),
   zone: object.zone,
-  sha256: sha256.toString('hex'),
+  sha256: digest.sha256.toString('hex'),
+  crc32: digest.crc32,
   // Spread last, here and above: V8 adds fields that follow a spread one by one, at 50 times the cost.
   ...values,
 });

@@ -7,12 +7,12 @@ import type { Deps } from '../../contract/deps.ts';
 import { viewJob } from '../../contract/image-job.ts';
 import type { HeldObject } from '../../contract/object-ref.ts';
 import { newId } from '../../kernel/id.ts';
-import { hashStream } from '../../platform/hashing/buffered-hash.ts';
+import { digestContent } from '../../platform/hashing/buffered-hash.ts';
 import { ImageFault, ImageRefused, ImageStarved } from '../../platform/images/image-engine.ts';
 import { withAction } from '../audit/audit.service.ts';
 import { eventOf, recordChange, recordEvent } from '../events/events.record.ts';
 import { buildCompressedMeta } from '../files/files.objects.ts';
-import { lockInZone } from '../files/files.service.ts';
+import { lockInZone, replaceChecksum } from '../files/files.service.ts';
 import { whileHeld } from '../objects/objects.hold.ts';
 import { removeAbandoned } from '../objects/objects.remove.ts';
 import { beginRewrite, completeRewrite } from '../objects/objects.service.ts';
@@ -75,12 +75,13 @@ async function attempt(
   const input = join(folder, 'input');
   const object = toHeldObject(projectId, job);
   const found = await downloadObject(deps, job.zone, job.storage_key, input, signal);
-  if (found.equals(job.file_sha256)) {
+  let { crc32 } = found;
+  if (found.sha256.equals(job.file_sha256)) {
     if (isUsedUp(deps, job)) throw new ImageRefused(lastReason(job));
-    await replaceOriginal(deps, job, object, input, join(folder, 'output'), signal);
-  } else if (!job.result_sha256?.equals(found)) throw wrongObject(deps, job);
+    crc32 = await replaceOriginal(deps, job, object, input, join(folder, 'output'), signal);
+  } else if (!job.result_sha256?.equals(found.sha256)) throw wrongObject(deps, job);
   else if (!(await beginRewrite(deps, object))) throw new FileMoved();
-  if (await finish(deps, job, object)) return;
+  if (await finish(deps, job, object, crc32)) return;
   await removeAbandoned(deps, object);
   throw new FileMoved();
 }
@@ -89,12 +90,13 @@ async function attempt(
  * Gives the file its new object and marks the job as done. False if the file was deleted or moved to the other zone. Locks
  * the file, so that a concurrent move commits first or sees the job done.
  */
-const finish = (deps: Deps, job: WorkRow, object: HeldObject): Promise<boolean> =>
+const finish = (deps: Deps, job: WorkRow, object: HeldObject, crc32: number): Promise<boolean> =>
   deps.db.transaction(async (tx) => {
     if (!(await lockInZone(tx, object.projectId, job.file_id, job.zone))) return false;
     if (!(await completeRewrite(tx, object))) return false;
     const [done] = await tx.query<EndedJobRow>(markDone(object.projectId, job));
     if (!done) throw new FileMoved();
+    await replaceChecksum(tx, object.projectId, job.file_id, crc32);
     await recordEvent(tx, eventOf(object.projectId, 'image.done', done.user_id, viewJob(done)));
     return true;
   });
@@ -120,6 +122,7 @@ const toHeldObject = (projectId: string, { file_id, zone }: WorkRow): HeldObject
   holder: newId(),
 });
 
+/** Resolves to the crc32 of the result. */
 async function replaceOriginal(
   deps: Deps,
   job: WorkRow,
@@ -127,15 +130,13 @@ async function replaceOriginal(
   input: string,
   output: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const { projectId } = object;
   // After a crash of unknown cause the image runs alone, so that a second crash can be blamed on it.
   const whenAlone = job.cut_short ? () => deps.db.query(markAlone(projectId, job)) : undefined;
   const image = await deps.images.compress(input, output, job.recipe, signal, whenAlone);
-  const result: JobResult = {
-    ...image,
-    sha256: await hashStream(deps.hashing, 'sha256', createReadStream(output)),
-  };
+  const { sha256, crc32 } = await digestContent(deps.hashing, createReadStream(output));
+  const result: JobResult = { ...image, sha256 };
   if (!(await beginRewrite(deps, object))) throw new FileMoved();
   const [noted] = await deps.db.query(noteResult(projectId, job, job.zone, result));
   if (!noted) throw new FileMoved();
@@ -143,6 +144,7 @@ async function replaceOriginal(
   await whileHeld(deps, object, deps.settings.REAPER_GRACE_SECONDS, () =>
     deps.objects.put(object.zone, job.storage_key, createReadStream(output), meta, { signal }),
   );
+  return crc32;
 }
 
 /** Permanent errors fail the job at once; other errors are retried while attempts are left. */

@@ -4,18 +4,19 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Deps } from '../../contract/deps.ts';
 import { BufferedHash } from '../../platform/hashing/buffered-hash.ts';
+import { type ContentDigest, splitContentDigest } from '../../platform/hashing/digest.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 
-/** Resolves to the sha256 of the downloaded object. */
+/** Resolves to the digest of the downloaded object. */
 export async function downloadObject(
   deps: Deps,
   zone: Zone,
   key: string,
   path: string,
   signal: AbortSignal,
-): Promise<Buffer> {
+): Promise<ContentDigest> {
   const body = await deps.objects.get(zone, key, undefined, signal);
-  const hash = new BufferedHash(deps.hashing.open('sha256'));
+  const hash = new BufferedHash(deps.hashing.open('content'));
   const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       if (hash.write(chunk)) done(null, chunk);
@@ -24,7 +25,7 @@ export async function downloadObject(
   });
   try {
     await pipeline(body, meter, createWriteStream(path), { signal });
-    return await hash.digest();
+    return splitContentDigest(await hash.digest());
   } finally {
     hash.close();
   }

@@ -4,6 +4,7 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { hashStream } from '../../platform/hashing/buffered-hash.ts';
+import { splitContentDigest } from '../../platform/hashing/digest.ts';
 import type { StreamHash } from '../../platform/hashing/stream-hash.ts';
 import { sniffedBytes } from '../../platform/media-detect.ts';
 import type { StagedPart } from '../../platform/objects/staged-objects.ts';
@@ -77,7 +78,7 @@ async function putInPlace(deps: Deps, row: LimitedRow, given?: readonly StagedPa
 async function hashIfNeeded(deps: Deps, row: LimitedRow): Promise<Buffer | null> {
   if (row.mode === 'direct' && row.sha256 === null) return null;
   const { zone, key } = toStagedObject(row);
-  return hashStream(deps.hashing, 'sha256', await deps.objects.get(zone, key));
+  return hashStream(deps.hashing, 'content', await deps.objects.get(zone, key));
 }
 
 /** The plan may have changed since the upload was created, and only now are there bytes to look at. */
@@ -85,7 +86,8 @@ async function refuseFile(deps: Deps, row: LimitedRow, digest: Buffer | null): P
   try {
     const fileMax = largestFile(deps, row.max_file_size);
     if ((row.size ?? 0) > fileMax) throw fileTooLarge(fileMax);
-    if (digest && row.sha256) await verifyDigests(digest, row.sha256, undefined, null);
+    if (digest && row.sha256)
+      await verifyDigests(splitContentDigest(digest).sha256, row.sha256, undefined, null);
     const allowedMimes = row.allowed_mimes ?? [];
     if (allowedMimes.length === 0) return;
     const part = { filename: row.name, contentType: row.mime_type };

@@ -114,5 +114,5 @@ export function resumeHash(
   bytes: number,
 ): StreamHash | null {
   const kept = liveUploads.takeHash(uploadId, bytes);
-  return kept ?? (bytes === 0 ? hashing.open('sha256') : null);
+  return kept ?? (bytes === 0 ? hashing.open('content') : null);
 }

@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Deps } from '../../contract/deps.ts';
 import { PakhusError } from '../../kernel/error.ts';
-import type { HashAlgorithm, StreamHash } from '../../platform/hashing/stream-hash.ts';
+import type { ChecksumAlgorithm } from '../../platform/hashing/digest.ts';
+import type { StreamHash } from '../../platform/hashing/stream-hash.ts';
 import { PushedBody } from '../../platform/objects/pushed-body.ts';
 import type { StagedPart, StagedProgress } from '../../platform/objects/staged-objects.ts';
 import { openSideHash, type SideHash } from '../files/files.body-hash.ts';
@@ -16,7 +17,7 @@ import { resumeHash } from './uploads.live.ts';
 import { type AdvanceRow, advanceUpload, type ClaimRow } from './uploads.sql.ts';
 
 export interface Checksum {
-  readonly algorithm: HashAlgorithm;
+  readonly algorithm: ChecksumAlgorithm;
   readonly digest: Buffer;
 }
 

@@ -8,7 +8,7 @@ import type { Deps } from '../../contract/deps.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
-import type { HashAlgorithm } from '../../platform/hashing/stream-hash.ts';
+import type { ChecksumAlgorithm } from '../../platform/hashing/digest.ts';
 import { beginUpload } from './uploads.create.ts';
 import {
   badHeader,
@@ -30,8 +30,8 @@ import type { UploadRow } from './uploads.sql.ts';
 
 const version = '1.0.0';
 const bodyType = 'application/offset+octet-stream';
-const digestBytes: Readonly<Record<HashAlgorithm, number>> = { sha256: 32, sha1: 20, md5: 16 };
-const algorithms = Object.keys(digestBytes) as HashAlgorithm[];
+const digestBytes: Readonly<Record<ChecksumAlgorithm, number>> = { sha256: 32, sha1: 20, md5: 16 };
+const algorithms = Object.keys(digestBytes) as ChecksumAlgorithm[];
 const extensions = 'creation,creation-with-upload,creation-defer-length,expiration,termination,checksum';
 
 export const isTus = (headers: IncomingHttpHeaders): boolean => headers['tus-resumable'] !== undefined;

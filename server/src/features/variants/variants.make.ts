@@ -68,7 +68,7 @@ async function attempt(
 ): Promise<void> {
   const [input, output] = [join(folder, 'input'), join(folder, 'output')];
   await refuseUnfit(deps, row, signal);
-  const sha256 = await downloadObject(deps, row.zone, row.storage_key, input, signal);
+  const { sha256 } = await downloadObject(deps, row.zone, row.storage_key, input, signal);
   if (!isContent(row, sha256)) throw new ImageFault('The stored object is not the file that was uploaded');
   read.sha256 = sha256;
   const image = await deps.images.compress(input, output, toRecipe(row), signal);

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { type Deferred, deferred } from '../../kernel/async/deferred.ts';
 import { copyInto } from '../../kernel/bytes.ts';
+import { type ContentDigest, splitContentDigest } from './digest.ts';
 import { type HashAlgorithm, type Hashing, type StreamHash, sharedBuffer } from './stream-hash.ts';
 
 const slabBytes = 128 << 10;
@@ -78,3 +79,7 @@ export async function hashStream(
     hash.close();
   }
 }
+
+/** Reads the stream to its end. */
+export const digestContent = async (hashing: Hashing, content: Readable): Promise<ContentDigest> =>
+  splitContentDigest(await hashStream(hashing, 'content', content));

@@ -1,13 +1,12 @@
 // The program of a hash thread: keeps the state of every hash that is open and answers in order. An error ends the
 // thread, and with it all its states: no digest can come from a state that missed some bytes.
-import { createHash, type Hash } from 'node:crypto';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
+import { createDigest, type Digest, type HashAlgorithm } from './digest.ts';
 import type { HashReply, HashRequest } from './hash-protocol.ts';
-import type { HashAlgorithm } from './stream-hash.ts';
 
 interface State {
-  readonly hash: Hash;
+  readonly hash: Digest;
   total: number;
 }
 
@@ -21,7 +20,7 @@ const states = new Map<number, State>();
 function findState(id: number, algorithm: HashAlgorithm): State {
   let state = states.get(id);
   if (!state) {
-    state = { hash: createHash(algorithm), total: 0 };
+    state = { hash: createDigest(algorithm), total: 0 };
     states.set(id, state);
   }
   return state;

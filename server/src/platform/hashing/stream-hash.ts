@@ -1,8 +1,8 @@
 // The port for hashing large bodies. Adapters: hash-pool.ts hashes in worker threads; `inlineHashing` on the calling
 // thread, for programs that serve no requests.
-import { createHash } from 'node:crypto';
+import { createDigest, type HashAlgorithm } from './digest.ts';
 
-export type HashAlgorithm = 'sha256' | 'sha1' | 'md5';
+export type { HashAlgorithm } from './digest.ts';
 
 /** The hash of one body. */
 export interface StreamHash {
@@ -26,7 +26,7 @@ export const sharedBuffer = (bytes: number): Buffer => Buffer.from(new SharedArr
 
 export const inlineHashing: Hashing = {
   open(algorithm) {
-    const hash = createHash(algorithm);
+    const hash = createDigest(algorithm);
     return {
       update: async (bytes) => void hash.update(bytes),
       digest: async () => hash.digest(),
