@@ -3143,6 +3143,63 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/project/users/{userId}/files/zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download many files as one zip */
+        get: {
+            parameters: {
+                query?: {
+                    folder?: string;
+                    ids?: string[];
+                    space_id?: string;
+                };
+                header?: {
+                    Range?: string;
+                    "If-Match"?: string;
+                    "If-None-Match"?: string;
+                    "If-Modified-Since"?: string;
+                    "If-Range"?: string;
+                };
+                path: {
+                    userId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Done */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/zip": unknown;
+                    };
+                };
+                /** @description The requested ranges; several as `multipart/byteranges`, where each part has its `Content-Range` */
+                206: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/zip": unknown;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/project/users/{userId}/uploads": {
         parameters: {
             query?: never;
@@ -4781,7 +4838,7 @@ export type components = {
             last_used_at: string | null;
         };
         /** @enum {string} */
-        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "variant.create" | "variant.update" | "variant.delete" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.copy" | "file.delete" | "file.trash" | "file.restore" | "file.expire" | "file.purge" | "file.download" | "folder.move" | "folder.delete" | "share.create" | "share.update" | "share.delete" | "share.download" | "upload.create" | "upload.cancel" | "upload.expire" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.test" | "webhook.replay" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
+        AuditAction: "auth.login" | "auth.login_failed" | "auth.logout" | "auth.password_change" | "auth.password_forgot" | "auth.password_reset" | "auth.2fa_enroll" | "auth.2fa_activate" | "auth.2fa_disable" | "auth.2fa_login" | "project.create" | "project.update" | "project.delete" | "integration.create" | "integration.update" | "integration.revoke" | "api_key.create" | "api_key.revoke" | "plan.create" | "plan.update" | "plan.delete" | "plan.assign" | "variant.create" | "variant.update" | "variant.delete" | "user.create" | "user.update" | "user.delete" | "user.plan_change" | "space.create" | "space.update" | "space.delete" | "space.login" | "space.credentials" | "token.mint" | "token.revoke" | "file.upload" | "file.update" | "file.copy" | "file.delete" | "file.trash" | "file.restore" | "file.expire" | "file.purge" | "file.download" | "folder.move" | "folder.delete" | "share.create" | "share.update" | "share.delete" | "share.download" | "file.zip" | "upload.create" | "upload.cancel" | "upload.expire" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.test" | "webhook.replay" | "job.failed" | "settings.update" | "stats.read" | "audit.read";
         AuditEntry: {
             /** Format: uuid */
             id: string;

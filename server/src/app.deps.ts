@@ -58,6 +58,8 @@ import { openQueue } from './platform/queue/queue.ts';
 import { readVersion } from './version.ts';
 
 /** Half of the connections to the store, so that slow readers leave the rest to uploads; no project gets all of them. */
+/** In half mebibytes. */
+const zipBounds = { permits: 400, permitsPerOwner: 200, waitMaxMs: 10_000 };
 const downloadBounds = { permits: 128, permitsPerOwner: 96, waitMaxMs: 10_000 };
 
 export interface DepsOptions {
@@ -146,6 +148,7 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     verifyPart: objects.kind === 'disk' ? createPartVerifier(downloadKeys, clock) : () => null,
     uploads,
     downloads: new FairSemaphore('downloads', downloadBounds),
+    zips: new FairSemaphore('zips', zipBounds),
     inFlight: createInFlight(uploadBounds.waitMaxMs),
     liveUploads,
     eventHub,

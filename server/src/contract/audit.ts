@@ -52,6 +52,7 @@ export const auditActions = [
   'share.update',
   'share.delete',
   'share.download',
+  'file.zip',
   'upload.create',
   'upload.cancel',
   'upload.expire',

@@ -74,6 +74,8 @@ export interface Deps {
   readonly inFlight: InFlight;
   /** Bounds how many connections to the store downloads hold, whose readers may be slow. */
   readonly downloads: FairSemaphore;
+  /** Memory for the zips that are being sent. */
+  readonly zips: FairSemaphore;
   /** Uploads that this process is receiving. */
   readonly liveUploads: LiveUploads;
   readonly eventHub: EventHub;

@@ -29,6 +29,7 @@ import { usageRoutes } from '../features/usage/usage.routes.ts';
 import { userRoutes } from '../features/users/users.routes.ts';
 import { variantRoutes } from '../features/variants/variants.routes.ts';
 import { webhookRoutes } from '../features/webhooks/webhooks.routes.ts';
+import { zipRoutes } from '../features/zip/zip.routes.ts';
 
 export const apiPrefix = '/api/v1';
 
@@ -53,6 +54,7 @@ export const routes: readonly Route[] = [
   ...trashRoutes,
   ...contentRoutes,
   ...shareRoutes,
+  ...zipRoutes,
   ...uploadRoutes,
   ...uploadUrlRoutes,
   ...imageRoutes,

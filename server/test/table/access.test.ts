@@ -491,6 +491,8 @@ describe('pinned: opening a route must change this file', () => {
       'PUT /project/users/ext/:externalId/files/:fileId/shares/:shareId',
       'DELETE /project/users/:userId/files/:fileId/shares/:shareId',
       'DELETE /project/users/ext/:externalId/files/:fileId/shares/:shareId',
+      'GET /project/users/:userId/files/zip',
+      'GET /project/users/ext/:externalId/files/zip',
       'POST /project/users/:userId/uploads',
       'POST /project/users/ext/:externalId/uploads',
       'POST /project/users/:userId/uploads by tus',

@@ -56,6 +56,7 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'share.update': 'Share changed',
   'share.delete': 'Share deleted',
   'share.download': 'Shared file downloaded',
+  'file.zip': 'Files zipped',
   'upload.create': 'Upload started',
   'upload.cancel': 'Upload cancelled',
   'upload.expire': 'Upload expired',

@@ -28,6 +28,9 @@ export interface FileContent {
   readonly modifiedAt: Date;
 }
 
+/** What is needed to open it. */
+export type StoredContent = Pick<FileContent, 'projectId' | 'fileId' | 'zone' | 'key' | 'bytes'>;
+
 export const findContent = (
   deps: ContentDeps,
   actor: TenantActor,
@@ -99,7 +102,7 @@ type OpenDeps = Pick<Deps, 'objects' | 'downloads'>;
  */
 export async function openContent(
   deps: OpenDeps,
-  content: FileContent,
+  content: StoredContent,
   range: ByteRange,
   signal?: AbortSignal,
 ): Promise<Readable> {
@@ -115,7 +118,7 @@ export async function openContent(
 
 async function openExpected(
   { objects }: Pick<Deps, 'objects'>,
-  { zone, key, bytes }: FileContent,
+  { zone, key, bytes }: StoredContent,
   range: ByteRange,
   signal: AbortSignal | undefined,
 ): Promise<ObjectBody> {

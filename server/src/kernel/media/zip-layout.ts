@@ -62,6 +62,11 @@ export class ZipLayout {
     return this.#directoryEnd + (this.#needsEnd64 ? end64Bytes + locatorBytes : 0) + endBytes;
   }
 
+  /** How long the header of an entry is. */
+  headerBytes(index: number): number {
+    return this.#offset(index + 1) - this.#offset(index) - this.#entry(index).bytes;
+  }
+
   /** The pieces of a range in their order; `end` is inclusive. */
   *pieces(start: number, end: number): Generator<ZipPiece> {
     const count = this.entries.length;

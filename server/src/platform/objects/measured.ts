@@ -17,6 +17,7 @@ export function measuredStore(store: ObjectStore, metrics: Metrics): ObjectStore
     staged: measureStaged(store.staged, timed),
     put: (...args) => timed('put', store.put(...args)),
     get: (...args) => timed('get', store.get(...args)),
+    read: (...args) => timed('get', store.read(...args)),
     head: (...args) => timed('head', store.head(...args)),
     delete: (...args) => timed('delete', store.delete(...args)),
     deleteMany: (...args) => timed('delete_many', store.deleteMany(...args)),

@@ -77,6 +77,12 @@ export interface ObjectStore {
     signal?: AbortSignal,
     options?: GetOptions,
   ): Promise<ObjectBody>;
+  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<ObjectBody>;
+  /**
+   * Fills `into` with a small object of exactly that length: cheaper than a stream. Rejects with NOT_FOUND if there is none
+   * of that length.
+   */
+  read(zone: Zone, key: string, into: Buffer, signal?: AbortSignal): Promise<void>;
   /** Null if there is none. The disk store does not keep type and disposition, and returns harmless ones. */
   head(zone: Zone, key: string): Promise<ObjectInfo | null>;
   /** Succeeds even if there is none. */

@@ -20,7 +20,7 @@ import type {
 } from '../object-store.ts';
 import type { StagedObjects } from '../staged-objects.ts';
 import { absentAs, guardDisk, isAbsent } from './disk-errors.ts';
-import { openForRead, readFaultsAsOutages, toObjectInfo, walk } from './disk-files.ts';
+import { openForRead, readFaultsAsOutages, readWhole, toObjectInfo, walk } from './disk-files.ts';
 import { DiskLayout } from './disk-layout.ts';
 import { DiskPlaces } from './disk-places.ts';
 import { DiskSlabs } from './disk-slabs.ts';
@@ -107,6 +107,14 @@ class DiskStore implements ObjectStore {
         this.#readers -= 1;
       });
       return Object.assign(stream, { object: { bytes, etag } });
+    };
+    return guardDisk('get', read, () => signal?.aborted === true);
+  }
+
+  read(zone: Zone, key: string, into: Buffer, signal?: AbortSignal): Promise<void> {
+    const read = async () => {
+      signal?.throwIfAborted();
+      await readWhole(this.#layout.pathFor(zone, key), into);
     };
     return guardDisk('get', read, () => signal?.aborted === true);
   }

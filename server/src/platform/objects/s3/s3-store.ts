@@ -166,6 +166,16 @@ class S3Store implements StagingStore {
     return guardStore('get', read, signal);
   }
 
+  async read(zone: Zone, key: string, into: Buffer, signal?: AbortSignal): Promise<void> {
+    const body = await this.get(zone, key, undefined, signal);
+    let bytes = 0;
+    for await (const chunk of body) {
+      if (bytes + (chunk as Buffer).length <= into.length) (chunk as Buffer).copy(into, bytes);
+      bytes += (chunk as Buffer).length;
+    }
+    if (bytes !== into.length) throw noSuchObject();
+  }
+
   head(zone: Zone, key: string): Promise<ObjectInfo | null> {
     return guardStore('head', async () => {
       try {
