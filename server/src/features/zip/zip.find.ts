@@ -75,13 +75,14 @@ export async function findZip(deps: Deps, request: ZipRequest): Promise<Zip> {
   const rows = await readWanted<ZipFileRow>(deps, request, listFiles(projectId, userId, space, wanted));
   if (rows.length > filesMax) throw tooManyFiles();
   if ('ids' in wanted) refuseMissing(wanted.ids, rows);
-  const contents = await Promise.all(rows.map((row) => toContent(deps, projectId, row)));
   const root = 'folder' in wanted ? wanted.folder : '';
-  return layOut(
-    projectId,
-    userId,
-    contents.map((content) => ({ ...content, folder: within(root, content.folder) })),
-  );
+  const contents: Content[] = [];
+  for (const row of rows) {
+    const isResult =
+      row.job_status === 'done' || (isUnsettled(row) && (await holdsResult(deps, projectId, row)));
+    contents.push(toContent(row, isResult, root));
+  }
+  return layOut(projectId, userId, contents);
 }
 
 function refuseMissing(ids: readonly string[], rows: readonly ZipFileRow[]): void {
@@ -100,22 +101,26 @@ interface Content extends ZipFile {
   readonly createdAtMs: number;
 }
 
-/** Asks the store only while an image is being replaced by its result. */
-async function toContent({ objects }: Deps, projectId: string, row: ZipFileRow): Promise<Content> {
-  const { id, folder, zone, created_at } = row;
-  const isUnsettled = row.job_status !== 'done' && row.result_sha256 !== null && row.result_size !== row.size;
-  const isResult =
-    row.job_status === 'done' ||
-    (isUnsettled && (await objects.head(zone, toStorageKey({ projectId, id })))?.bytes === row.result_size);
-  const shared = { id, folder, zone, createdAtMs: Date.parse(created_at) };
-  if (!isResult) return { ...shared, name: row.name, bytes: row.size, result: null, crc32: row.crc32 };
+/** The worker has noted its result, and not yet that it is in place. Told by the size. */
+const isUnsettled = ({ job_status, result_sha256, result_size, size }: ZipFileRow): boolean =>
+  job_status !== 'done' && result_sha256 !== null && result_size !== size;
+
+async function holdsResult({ objects }: Deps, projectId: string, row: ZipFileRow): Promise<boolean> {
+  const info = await objects.head(row.zone, toStorageKey({ projectId, id: row.id }));
+  return info?.bytes === row.result_size;
+}
+
+function toContent(row: ZipFileRow, isResult: boolean, root: string): Content {
   return {
-    ...shared,
-    name: compressedName(row.name, row.result_format ?? ''),
-    bytes: row.result_size ?? 0,
-    result: row.result_sha256,
+    id: row.id,
+    folder: within(root, row.folder),
+    name: isResult ? compressedName(row.name, row.result_format ?? '') : row.name,
+    zone: row.zone,
+    bytes: isResult ? (row.result_size ?? 0) : row.size,
+    createdAtMs: Date.parse(row.created_at),
+    result: isResult ? row.result_sha256 : null,
     // Until the job is done, the row has that of the original.
-    crc32: row.job_status === 'done' ? row.crc32 : null,
+    crc32: isResult && row.job_status !== 'done' ? null : row.crc32,
   };
 }
 
