@@ -2240,6 +2240,14 @@ export type paths = {
                     mime_type?: string;
                     visibility?: components["schemas"]["Visibility"];
                     space_id?: string;
+                    q?: string;
+                    created_from?: string;
+                    created_to?: string;
+                    size_min?: number;
+                    size_max?: number;
+                    sha256?: string;
+                    sort?: "name" | "size" | "created_at";
+                    order?: "asc" | "desc";
                     trashed?: boolean;
                     limit?: number;
                     cursor?: string;

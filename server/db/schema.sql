@@ -134,6 +134,30 @@ create table events (
 CREATE INDEX events_by_age ON ONLY public.events USING brin (created_at) WITH (autosummarize='on');
 CREATE INDEX events_in_order ON ONLY public.events USING btree (project_id, xid, number);
 
+create table file_names (
+  project_id uuid not null,
+  user_id uuid not null,
+  space_id uuid,
+  file_id uuid not null,
+  folder_hash uuid not null,
+  name_key text collate "C" not null,
+  size bigint not null,
+  sha256 bytea,
+  created_at timestamp(3) with time zone not null
+);
+alter table file_names add constraint file_names_pkey PRIMARY KEY (project_id, file_id);
+CREATE INDEX file_names_by_name ON public.file_names USING btree (user_id, name_key, file_id);
+CREATE INDEX file_names_by_sha256 ON public.file_names USING btree (user_id, sha256, file_id);
+CREATE INDEX file_names_by_size ON public.file_names USING btree (user_id, size, file_id) INCLUDE (name_key);
+CREATE INDEX file_names_by_text ON public.file_names USING gin (user_id, name_key gin_trgm_ops);
+CREATE INDEX file_names_by_time ON public.file_names USING btree (user_id, created_at, file_id) INCLUDE (name_key, size);
+CREATE INDEX file_names_in_folder_by_name ON public.file_names USING btree (user_id, folder_hash, name_key, file_id);
+CREATE INDEX file_names_in_folder_by_size ON public.file_names USING btree (user_id, folder_hash, size, file_id) INCLUDE (name_key);
+CREATE INDEX file_names_in_folder_by_time ON public.file_names USING btree (user_id, folder_hash, created_at, file_id) INCLUDE (name_key);
+CREATE INDEX file_names_in_space_by_name ON public.file_names USING btree (space_id, name_key, file_id) WHERE (space_id IS NOT NULL);
+CREATE INDEX file_names_in_space_by_size ON public.file_names USING btree (space_id, size, file_id) WHERE (space_id IS NOT NULL);
+CREATE INDEX file_names_in_space_by_time ON public.file_names USING btree (space_id, created_at, file_id) WHERE (space_id IS NOT NULL);
+
 create table file_tags (
   project_id uuid not null,
   user_id uuid not null,
@@ -189,8 +213,11 @@ CREATE TRIGGER files_added AFTER INSERT ON public.files REFERENCING NEW TABLE AS
 CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file_changed();
 CREATE TRIGGER files_drop_jobs AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_jobs();
 CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files_gone();
+CREATE TRIGGER files_named AFTER INSERT ON public.files REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_names();
+CREATE TRIGGER files_renamed AFTER UPDATE ON public.files FOR EACH ROW WHEN (((((((old.user_id IS DISTINCT FROM new.user_id) OR (old.space_id IS DISTINCT FROM new.space_id)) OR (old.folder IS DISTINCT FROM new.folder)) OR (old.name IS DISTINCT FROM new.name)) OR (old.size IS DISTINCT FROM new.size)) OR (old.sha256 IS DISTINCT FROM new.sha256))) EXECUTE FUNCTION keep_file_names();
 CREATE TRIGGER files_retagged AFTER UPDATE ON public.files FOR EACH ROW WHEN (((((old.project_id IS DISTINCT FROM new.project_id) OR (old.user_id IS DISTINCT FROM new.user_id)) OR (old.tags IS DISTINCT FROM new.tags)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION keep_file_tags();
 CREATE TRIGGER files_tagged AFTER INSERT ON public.files REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_tags();
+CREATE TRIGGER files_unnamed AFTER DELETE ON public.files REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_names();
 CREATE TRIGGER files_untagged AFTER DELETE ON public.files REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_tags();
 CREATE TRIGGER files_viewed BEFORE INSERT OR UPDATE ON public.files FOR EACH ROW EXECUTE FUNCTION write_file_view();
 
@@ -310,12 +337,16 @@ create table projects (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   listens_until timestamp with time zone,
-  trash_days day_count not null default 0
+  trash_days day_count not null default 0,
+  searches_since timestamp with time zone,
+  search_position uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  searchable boolean not null default false
 );
 alter table projects add constraint projects_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_rate_limit_max_check CHECK ((rate_limit_max >= 1));
 alter table projects add constraint projects_rate_limit_window_check CHECK ((rate_limit_window >= 1000));
 CREATE INDEX projects_newest ON public.projects USING btree (created_at DESC, id DESC);
+CREATE INDEX projects_to_index ON public.projects USING btree (id) WHERE ((searches_since IS NOT NULL) AND (NOT searchable));
 
 create table recovery_codes (
   account_id uuid not null,
@@ -1264,11 +1295,665 @@ begin
   perform attach_audit_partition('audit_logs_later', bound, 'infinity');
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.file_name_key(name text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if to_regprocedure('unaccent(text)') is null then return left(lower(normalize(name)), 400); end if;
+  return left(lower(unaccent(normalize(name))), 400);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.file_name_pattern(part text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select '%' || regexp_replace(file_name_key(part), '([\\%_])', '\\\1', 'g') || '%'
+$function$;
+
 CREATE OR REPLACE FUNCTION public.files_allowed(max_files bigint)
  RETURNS bigint
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$select coalesce(max_files, 10000000)$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_btree_consistent(internal, smallint, anyelement, integer, internal, internal)
+ RETURNS boolean
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_btree_consistent$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_anyenum(anyenum, anyenum, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_anyenum$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_bit(bit, bit, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_bit$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_bool(boolean, boolean, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_bool$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_bpchar(character, character, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_bpchar$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_bytea(bytea, bytea, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_bytea$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_char("char", "char", smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_char$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_cidr(cidr, cidr, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_cidr$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_date(date, date, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_date$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_float4(real, real, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_float4$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_float8(double precision, double precision, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_float8$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_inet(inet, inet, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_inet$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_int2(smallint, smallint, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_int2$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_int4(integer, integer, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_int4$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_int8(bigint, bigint, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_int8$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_interval(interval, interval, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_interval$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_macaddr(macaddr, macaddr, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_macaddr$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_macaddr8(macaddr8, macaddr8, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_macaddr8$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_money(money, money, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_money$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_name(name, name, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_name$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_numeric(numeric, numeric, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_numeric$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_oid(oid, oid, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_oid$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_text(text, text, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_text$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_time(time without time zone, time without time zone, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_time$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_timestamp(timestamp without time zone, timestamp without time zone, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_timestamp$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_timestamptz(timestamp with time zone, timestamp with time zone, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_timestamptz$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_timetz(time with time zone, time with time zone, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_timetz$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_uuid(uuid, uuid, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_uuid$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_compare_prefix_varbit(bit varying, bit varying, smallint, internal)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_compare_prefix_varbit$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_enum_cmp(anyenum, anyenum)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_enum_cmp$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_anyenum(anyenum, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_anyenum$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_bit(bit, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_bit$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_bool(boolean, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_bool$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_bpchar(character, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_bpchar$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_bytea(bytea, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_bytea$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_char("char", internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_char$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_cidr(cidr, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_cidr$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_date(date, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_date$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_float4(real, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_float4$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_float8(double precision, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_float8$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_inet(inet, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_inet$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_int2(smallint, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_int2$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_int4(integer, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_int4$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_int8(bigint, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_int8$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_interval(interval, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_interval$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_macaddr(macaddr, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_macaddr$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_macaddr8(macaddr8, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_macaddr8$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_money(money, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_money$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_name(name, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_name$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_numeric(numeric, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_numeric$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_oid(oid, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_oid$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_text(text, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_text$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_time(time without time zone, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_time$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_timestamp(timestamp without time zone, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_timestamp$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_timestamptz(timestamp with time zone, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_timestamptz$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_timetz(time with time zone, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_timetz$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_trgm(text, internal, smallint, internal, internal, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gin_extract_query_trgm$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_uuid(uuid, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_uuid$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_query_varbit(bit varying, internal, smallint, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_query_varbit$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_anyenum(anyenum, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_anyenum$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_bit(bit, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_bit$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_bool(boolean, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_bool$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_bpchar(character, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_bpchar$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_bytea(bytea, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_bytea$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_char("char", internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_char$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_cidr(cidr, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_cidr$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_date(date, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_date$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_float4(real, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_float4$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_float8(double precision, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_float8$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_inet(inet, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_inet$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_int2(smallint, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_int2$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_int4(integer, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_int4$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_int8(bigint, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_int8$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_interval(interval, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_interval$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_macaddr(macaddr, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_macaddr$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_macaddr8(macaddr8, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_macaddr8$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_money(money, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_money$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_name(name, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_name$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_numeric(numeric, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_numeric$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_oid(oid, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_oid$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_text(text, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_text$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_time(time without time zone, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_time$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_timestamp(timestamp without time zone, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_timestamp$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_timestamptz(timestamp with time zone, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_timestamptz$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_timetz(time with time zone, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_timetz$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_trgm(text, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gin_extract_value_trgm$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_uuid(uuid, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_uuid$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_extract_value_varbit(bit varying, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_extract_value_varbit$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_numeric_cmp(numeric, numeric)
+ RETURNS integer
+ LANGUAGE c
+ IMMUTABLE STRICT
+AS '$libdir/btree_gin', $function$gin_numeric_cmp$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_trgm_consistent(internal, smallint, text, integer, internal, internal, internal, internal)
+ RETURNS boolean
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gin_trgm_consistent$function$;
+
+CREATE OR REPLACE FUNCTION public.gin_trgm_triconsistent(internal, smallint, text, integer, internal, internal, internal)
+ RETURNS "char"
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gin_trgm_triconsistent$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_compress(internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gtrgm_compress$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_consistent(internal, text, smallint, oid, internal)
+ RETURNS boolean
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gtrgm_consistent$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_decompress(internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gtrgm_decompress$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_distance(internal, text, smallint, oid, internal)
+ RETURNS double precision
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gtrgm_distance$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_in(cstring)
+ RETURNS gtrgm
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gtrgm_in$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_options(internal)
+ RETURNS void
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE
+AS '$libdir/pg_trgm', $function$gtrgm_options$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_out(gtrgm)
+ RETURNS cstring
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gtrgm_out$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_penalty(internal, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gtrgm_penalty$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_picksplit(internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gtrgm_picksplit$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_same(gtrgm, gtrgm, internal)
+ RETURNS internal
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gtrgm_same$function$;
+
+CREATE OR REPLACE FUNCTION public.gtrgm_union(internal, internal)
+ RETURNS gtrgm
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$gtrgm_union$function$;
+
+CREATE OR REPLACE FUNCTION public.index_files(project uuid, files_max integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  position uuid;
+  last_id uuid;
+begin
+  select p.search_position into position from projects p
+    where p.id = project and p.searches_since < now() - interval '15 seconds' and not p.searchable for no key update skip locked;
+  if not found then return false; end if;
+  -- Locked, so that none of them changes or goes before it is indexed.
+  with next_files as materialized (
+    select f.id, f.project_id, f.user_id, f.space_id, f.folder, f.name, f.size, f.sha256, f.created_at from files f
+    where f.project_id = project and f.id > position order by f.id limit files_max for share),
+  indexed as (
+    insert into file_names (project_id, user_id, space_id, file_id, folder_hash, name_key, size, sha256, created_at)
+    select f.project_id, f.user_id, f.space_id, f.id, md5(f.folder)::uuid, file_name_key(f.name), f.size, f.sha256, f.created_at
+    from next_files f on conflict do nothing)
+  select f.id into last_id from next_files f order by f.id desc limit 1;
+  update projects p set search_position = coalesce(last_id, position), searchable = last_id is null where p.id = project;
+  return last_id is not null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.insert_event(project uuid, event_type text, of_user uuid, event_data text)
  RETURNS void
@@ -1300,6 +1985,29 @@ AS $function$
     'format', case status when 'done' then format end, 'width', case status when 'done' then width end,
     'height', case status when 'done' then height end, 'error', case status when 'failed' then error end))::text
 $function$;
+
+CREATE OR REPLACE FUNCTION public.keep_file_names()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into file_names (project_id, user_id, space_id, file_id, folder_hash, name_key, size, sha256, created_at)
+      select f.project_id, f.user_id, f.space_id, f.id, md5(f.folder)::uuid, file_name_key(f.name), f.size, f.sha256, f.created_at
+      from changed f join projects p on p.id = f.project_id and p.searches_since is not null
+      on conflict do nothing;
+  elsif tg_op = 'DELETE' then
+    -- Arrays force the index: the plan is kept, and made while there may be few rows.
+    delete from file_names n where n.project_id = any(array(
+        select p.id from projects p where p.searches_since is not null and p.id = any(array(select f.project_id from changed f))))
+      and n.file_id = any(array(select f.id from changed f));
+  else
+    update file_names n set user_id = new.user_id, space_id = new.space_id, folder_hash = md5(new.folder)::uuid,
+      name_key = file_name_key(new.name), size = new.size, sha256 = new.sha256
+      where n.project_id = new.project_id and n.file_id = new.id;
+  end if;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_file_tags()
  RETURNS trigger
@@ -1788,6 +2496,42 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.set_limit(real)
+ RETURNS real
+ LANGUAGE c
+ STRICT
+AS '$libdir/pg_trgm', $function$set_limit$function$;
+
+CREATE OR REPLACE FUNCTION public.show_limit()
+ RETURNS real
+ LANGUAGE c
+ STABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$show_limit$function$;
+
+CREATE OR REPLACE FUNCTION public.show_trgm(text)
+ RETURNS text[]
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$show_trgm$function$;
+
+CREATE OR REPLACE FUNCTION public.similarity(text, text)
+ RETURNS real
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$similarity$function$;
+
+CREATE OR REPLACE FUNCTION public.similarity_dist(text, text)
+ RETURNS real
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$similarity_dist$function$;
+
+CREATE OR REPLACE FUNCTION public.similarity_op(text, text)
+ RETURNS boolean
+ LANGUAGE c
+ STABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$similarity_op$function$;
+
 CREATE OR REPLACE FUNCTION public.store_file(file new_file, action text, actor_type text, actor_id uuid, actor_key_id text, ip_address text, user_agent text, compression text DEFAULT 'null'::text, OUT outcome text, OUT stored_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
@@ -1980,6 +2724,36 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.strict_word_similarity(text, text)
+ RETURNS real
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$strict_word_similarity$function$;
+
+CREATE OR REPLACE FUNCTION public.strict_word_similarity_commutator_op(text, text)
+ RETURNS boolean
+ LANGUAGE c
+ STABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$strict_word_similarity_commutator_op$function$;
+
+CREATE OR REPLACE FUNCTION public.strict_word_similarity_dist_commutator_op(text, text)
+ RETURNS real
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$strict_word_similarity_dist_commutator_op$function$;
+
+CREATE OR REPLACE FUNCTION public.strict_word_similarity_dist_op(text, text)
+ RETURNS real
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$strict_word_similarity_dist_op$function$;
+
+CREATE OR REPLACE FUNCTION public.strict_word_similarity_op(text, text)
+ RETURNS boolean
+ LANGUAGE c
+ STABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$strict_word_similarity_op$function$;
+
 CREATE OR REPLACE FUNCTION public.to_iso(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -1987,6 +2761,30 @@ CREATE OR REPLACE FUNCTION public.to_iso(at timestamp with time zone)
 AS $function$
   select left(replace((at::timestamptz(3) at time zone 'utc' + '100 microseconds')::text, ' ', 'T'), 23) || 'Z'
 $function$;
+
+CREATE OR REPLACE FUNCTION public.unaccent(regdictionary, text)
+ RETURNS text
+ LANGUAGE c
+ STABLE PARALLEL SAFE STRICT
+AS '$libdir/unaccent', $function$unaccent_dict$function$;
+
+CREATE OR REPLACE FUNCTION public.unaccent(text)
+ RETURNS text
+ LANGUAGE c
+ STABLE PARALLEL SAFE STRICT
+AS '$libdir/unaccent', $function$unaccent_dict$function$;
+
+CREATE OR REPLACE FUNCTION public.unaccent_init(internal)
+ RETURNS internal
+ LANGUAGE c
+ PARALLEL SAFE
+AS '$libdir/unaccent', $function$unaccent_init$function$;
+
+CREATE OR REPLACE FUNCTION public.unaccent_lexize(internal, internal, internal, internal)
+ RETURNS internal
+ LANGUAGE c
+ PARALLEL SAFE
+AS '$libdir/unaccent', $function$unaccent_lexize$function$;
 
 CREATE OR REPLACE FUNCTION public.upload_is_alive(upload uploads)
  RETURNS boolean
@@ -2125,6 +2923,36 @@ begin
     (select d.id from plans d where d.project_id = u.project_id and d.is_default))
   where u.project_id = project and u.id = of_user);
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.word_similarity(text, text)
+ RETURNS real
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$word_similarity$function$;
+
+CREATE OR REPLACE FUNCTION public.word_similarity_commutator_op(text, text)
+ RETURNS boolean
+ LANGUAGE c
+ STABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$word_similarity_commutator_op$function$;
+
+CREATE OR REPLACE FUNCTION public.word_similarity_dist_commutator_op(text, text)
+ RETURNS real
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$word_similarity_dist_commutator_op$function$;
+
+CREATE OR REPLACE FUNCTION public.word_similarity_dist_op(text, text)
+ RETURNS real
+ LANGUAGE c
+ IMMUTABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$word_similarity_dist_op$function$;
+
+CREATE OR REPLACE FUNCTION public.word_similarity_op(text, text)
+ RETURNS boolean
+ LANGUAGE c
+ STABLE PARALLEL SAFE STRICT
+AS '$libdir/pg_trgm', $function$word_similarity_op$function$;
 
 CREATE OR REPLACE FUNCTION public.write_file_view()
  RETURNS trigger

@@ -3,7 +3,7 @@ import type { ContinuousWork, PeriodicTask, QueuedJob } from '../contract/job.ts
 import { accountPurge, accountReseal, resetRequests } from '../features/accounts/accounts.jobs.ts';
 import { auditPurge } from '../features/audit/audit.jobs.ts';
 import { eventPurge } from '../features/events/events.jobs.ts';
-import { expirer, hasher, mover } from '../features/files/files.jobs.ts';
+import { expirer, hasher, indexer, mover } from '../features/files/files.jobs.ts';
 import { answerPurge } from '../features/idempotency/idempotency.jobs.ts';
 import { compression } from '../features/images/images.jobs.ts';
 import { mailSending } from '../features/mail/mail.jobs.ts';
@@ -26,6 +26,7 @@ export const periodicTasks: readonly PeriodicTask[] = [
   reaper,
   mover,
   hasher,
+  indexer,
   expirer,
   shareSweep,
   statsPurge,

@@ -1,9 +1,10 @@
-// The periodic jobs for files: they move objects which are in the wrong zone, read files whose digests are not known, and remove
-// files whose time has come.
+// The periodic jobs for files: they move objects which are in the wrong zone, read files whose digests are not known, remove files
+// whose time has come, and index files for searches.
 import { periodic } from '../../contract/job.ts';
 import { reap } from '../objects/objects.reaper.ts';
 import { hashUnread } from './files.hash.ts';
 import { moveMisplaced } from './files.move.ts';
+import { indexOlderFiles } from './files.search.ts';
 import { emptyTrash, removeExpired } from './files.upkeep.ts';
 
 const moveEverySeconds = 15;
@@ -38,5 +39,16 @@ export const hasher = periodic({
   async run(deps, signal) {
     const hashed = await hashUnread(deps, signal);
     if (hashed > 0) deps.log.info({ hashed }, 'read files for their digests');
+  },
+});
+
+const indexEverySeconds = 15;
+
+export const indexer = periodic({
+  name: 'files.index',
+  everySeconds: () => indexEverySeconds,
+  async run(deps, signal) {
+    const chunks = await indexOlderFiles(deps, signal);
+    if (chunks > 0) deps.log.info({ chunks }, 'indexed files of projects that search');
   },
 });

@@ -1,12 +1,13 @@
 // The HTTP routes for files.
 import { Type } from 'typebox';
 import { route } from '../../contract/route.ts';
-import { Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
+import { Bytes, Choice, DateOrTime, Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { parseTypeFilter } from '../../kernel/media/media-type.ts';
 import { bodyValidator } from '../../platform/validation.ts';
 import { parseTagFilter, validateFolder } from './files.meta.ts';
 import { buildFileUrl, serializeDetail } from './files.objects.ts';
 import { removeFile } from './files.remove.ts';
+import { parseSearch, searchFiles, searchIn } from './files.search.ts';
 import { changeFile, listFolder, listUserFiles, readFile, visibleSpace } from './files.service.ts';
 import { listTrash, refuseFilters } from './files.trash.ts';
 import { type UploadInput, type UploadKind, uploadFile } from './files.upload.ts';
@@ -24,6 +25,7 @@ import {
   IfMatchHeaders,
   ListedFile,
   MetaPart,
+  Sha256,
   SpaceFilter,
   UploadHeaders,
   uploadFields,
@@ -68,6 +70,31 @@ const FileQuery = Type.Object({
   ),
   visibility: Type.Optional(Visibility),
   space_id: Type.Optional(SpaceFilter),
+  q: Type.Optional(
+    Type.String({
+      minLength: 2,
+      maxLength: 100,
+      description: 'A part of the name. Case and accents do not matter.',
+      examples: ['invoice'],
+    }),
+  ),
+  created_from: Type.Optional(
+    DateOrTime('Files uploaded at or after this time; a date means the start of that day.'),
+  ),
+  created_to: Type.Optional(
+    DateOrTime('Files uploaded at or before this time; a date means the end of that day.'),
+  ),
+  size_min: Type.Optional(Bytes('The smallest size, inclusive.')),
+  size_max: Type.Optional(Bytes('The largest size, inclusive.')),
+  sha256: Type.Optional(Sha256),
+  sort: Type.Optional(
+    Choice(['name', 'size', 'created_at'], {
+      description: 'By default `created_at`. Names are sorted without regard to case and accents.',
+    }),
+  ),
+  order: Type.Optional(
+    Choice(['asc', 'desc'], { description: 'By default `asc` for names, and `desc` otherwise.' }),
+  ),
   trashed: Type.Optional(
     Type.Boolean({
       description:
@@ -117,18 +144,19 @@ export const fileRoutes = [
       method: 'GET',
       path: '/project/users/:user/files',
       summary: "List a user's files",
-      description: `Newest first. A space token sees the files of its space. ${shortPages}`,
+      description: `Newest first, unless \`sort\` says otherwise. A space token sees the files of its space. ${shortPages} A page of a search may be short as well, or even empty, if little matches among very many files.`,
       access: reading,
       rateLimit: 'integration',
       audit: null,
       query: FileQuery,
       returns: { status: 200, body: Listing('files', ListedFile) },
-      errors: ['NOT_FOUND'],
+      errors: ['NOT_FOUND', { code: 'VALIDATION_ERROR', status: 422 }],
     },
     async ({ deps, actor, user, query }) => {
       const { folder, tags, classifier, mime_type, visibility, space_id, trashed } = query;
+      const search = parseSearch(query);
       if (trashed) {
-        refuseFilters({ folder, tags, classifier, mime_type, visibility });
+        refuseFilters({ folder, tags, classifier, mime_type, visibility, ...searchIn(query) });
         return listTrash(deps, actor, user.id, visibleSpace(actor, space_id), query);
       }
       const filter = {
@@ -139,7 +167,9 @@ export const fileRoutes = [
         mimeType: mime_type === undefined ? undefined : parseTypeFilter(mime_type),
         visibility,
       };
-      return listUserFiles(deps, actor, user.id, filter, query);
+      return search
+        ? searchFiles(deps, actor, user.id, { ...filter, search }, query)
+        : listUserFiles(deps, actor, user.id, filter, query);
     },
   ),
   route(

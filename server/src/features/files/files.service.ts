@@ -120,16 +120,16 @@ export async function listUserFiles(
   const after = afterCursor(deps, list, page.cursor);
   const { files, more } = await readFilePage(deps, actor.projectId, userId, filter, after, page);
   const next = more ? deps.cursors.encode(list, lastPosition(files)) : null;
-  return new Serialized(`{"files":[${files}],"next_cursor":${next === null ? 'null' : quoted(next)}}`);
+  return toFileList(files, next);
 }
 
-interface FilePage {
+export interface FilePage {
   /** The JSON of the files, separated. */
   readonly files: string;
   readonly more: boolean;
 }
 
-async function readFilePage(
+export async function readFilePage(
   deps: Deps,
   projectId: string,
   userId: string,
@@ -155,10 +155,15 @@ const withoutLast = (files: string): FilePage => ({
 
 /** Read from the file itself: that costs less than two more columns. */
 function lastPosition(files: string): string[] {
-  const last = files.slice(files.lastIndexOf(fileSeparator) + 1);
-  const { created_at, id } = JSON.parse(last) as Pick<FileRow, 'created_at' | 'id'>;
+  const { created_at, id } = lastFile(files);
   return [created_at, id];
 }
+
+export const lastFile = (files: string): Pick<FileRow, 'created_at' | 'id' | 'name' | 'size'> =>
+  JSON.parse(files.slice(files.lastIndexOf(fileSeparator) + 1));
+
+export const toFileList = (files: string, next: string | null): Serialized =>
+  new Serialized(`{"files":[${files}],"next_cursor":${next === null ? 'null' : quoted(next)}}`);
 
 const readFiltered = <Row>(
   deps: Deps,

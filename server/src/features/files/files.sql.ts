@@ -7,6 +7,7 @@ import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { ContentDigest } from '../../platform/hashing/digest.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
+import { columnsOfFiles, type FileSearch, inOrder, isPeriod, searched, sortKey } from './files.search.sql.ts';
 
 /** The outcome of a commit whose answer was lost. */
 export interface SettledRow {
@@ -270,6 +271,9 @@ export interface FileFilter {
   readonly classifier?: string | undefined;
   readonly mimeType?: string | undefined;
   readonly visibility?: string | undefined;
+  readonly search?: FileSearch | undefined;
+  /** Only these, in this order: a search has found them. */
+  readonly found?: readonly string[] | undefined;
 }
 
 /**
@@ -328,12 +332,15 @@ export const listLargeFiles = (
 const isSmall = sql`octet_length(view) <= 1024`;
 const pageBytesMax = constantSql(256 * 1024);
 
-const isNarrowed = ({ tags, classifier, mimeType, visibility }: FileFilter): boolean =>
+/** By what only files themselves have. */
+export const isNarrowed = ({ tags, classifier, mimeType, visibility }: FileFilter): boolean =>
   [tags, classifier, mimeType, visibility].some((value) => value !== undefined);
 
 /** Whether the list may scan many more files than it shows, because no index covers this filter. */
 export const isSearch = (filter: FileFilter): boolean =>
-  isNarrowed(filter) || (filter.folder !== undefined && filter.space !== 'all');
+  isNarrowed(filter) ||
+  (filter.search !== undefined && !isPeriod(filter.search)) ||
+  (filter.folder !== undefined && filter.space !== 'all');
 
 /** The columns that lists show, and those that they are ordered and checked by. */
 const listedColumns = sql`project_id, user_id, id, mime_type, created_at, view`;
@@ -352,6 +359,8 @@ function selectFiles(
 ): Sql {
   const { space } = filter;
   const owned = sql`project_id = ${projectId} and user_id = ${userId}`;
+  if (filter.found) return selectFound(owned, filter, filter.found);
+  if (filter.search) return selectSearched(owned, filter, filter.search, after, page);
   const found = sql`${buildConditions(filter)}${after}`;
   if (filter.tags?.length) return selectTagged(projectId, userId, filter, after, page);
   if (isFamilyOnly(filter)) return selectFamily(projectId, userId, filter.mimeType, after, page);
@@ -362,6 +371,22 @@ function selectFiles(
   const within = sql`select ${listedColumns} from files where ${holderCondition(userId, space)}${found}`;
   return sql`select * from (${newestFirst(within, page)}) found where ${owned}`;
 }
+
+/** Checks everything again that may have changed since. */
+const selectFound = (owned: Sql, filter: FileFilter, ids: readonly string[]): Sql => sql`
+  select ${listedColumns} from unnest(${arrayOfIds(ids)}::uuid[]) with ordinality as found (found_id, number)
+  join files on id = found_id and ${owned}${buildConditions(filter)} order by number`;
+
+/** Reads all files that the rest of the filter leaves, unless the order of time is asked for. */
+const selectSearched = (
+  owned: Sql,
+  filter: FileFilter,
+  search: FileSearch,
+  after: Sql,
+  page: PageRequest,
+): Sql => sql`
+  select ${listedColumns} from files where ${owned}${buildConditions(filter)}${searched(search, columnsOfFiles)}${after}
+  order by ${inOrder(search, sortKey(search, columnsOfFiles), columnsOfFiles.id)} limit ${page.limit + 1}`;
 
 /** Follows the first of the tags in the order of time, and checks the whole filter file by file. */
 const selectTagged = (
@@ -423,12 +448,18 @@ function inSpace(space: SpaceFilter): Sql {
   return space === 'none' ? sql` and space_id is null` : sql` and space_id = ${space.spaceId}`;
 }
 
-function buildConditions({ space, folder, tags, classifier, mimeType, visibility }: FileFilter): Sql {
+function buildConditions(filter: FileFilter): Sql {
+  const { space, folder } = filter;
   const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${toFolderKey(folder)}`;
+  return sql`${inSpace(space)}${inFolder}${narrowed(filter)}`;
+}
+
+/** What only files themselves have. */
+export function narrowed({ tags, classifier, mimeType, visibility }: FileFilter): Sql {
   const tagged = tags?.length ? sql` and tags @> ${tags}::text[]` : noSql;
   const classified = classifier === undefined ? noSql : sql` and classifier = ${classifier}`;
   const typed = mimeType === undefined ? noSql : hasType(mimeType);
-  return sql`${inSpace(space)}${inFolder}${tagged}${classified}${typed}${hasVisibility(visibility)}${isUnexpired}`;
+  return sql`${tagged}${classified}${typed}${hasVisibility(visibility)}${isUnexpired}`;
 }
 
 /** Literals, not parameters: PostgreSQL uses the partial index on public files only if it sees the value. */

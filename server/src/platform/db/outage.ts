@@ -54,6 +54,10 @@ export function isLostConnection(error: unknown): boolean {
 /** The database has undone one of several transactions that waited for each other. */
 export const isDeadlock = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '40P01';
 
+/** A statement took longer than it was allowed to. */
+export const isStatementTimeout = (error: unknown): boolean =>
+  ((error as Error).cause as { code?: string } | undefined)?.code === '57014';
+
 /** A statement gave up waiting for a lock. */
 export const isLockTimeout = (error: unknown): boolean =>
   ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';

@@ -1,0 +1,121 @@
+// Statements on the index of files that projects get whose users have many of them and search.
+import { constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
+import {
+  columnsOfIndex,
+  type FileSearch,
+  inOrder,
+  inReverse,
+  searched,
+  sortKey,
+  withinOrder,
+} from './files.search.sql.ts';
+import { type FileFilter, isNarrowed, narrowed } from './files.sql.ts';
+
+/** What is known of the index before a search. */
+export interface SearchState {
+  readonly file_count: number;
+  readonly begun: boolean;
+  readonly searchable: boolean;
+  /** The extensions are there that a search by name needs. */
+  readonly finds_text: boolean;
+}
+
+export const findSearchState = (projectId: string, userId: string): Sql => sql`
+  select u.file_count, p.searches_since is not null as begun, p.searchable,
+    to_regprocedure('unaccent(text)') is not null and to_regclass('file_names_by_text') is not null as finds_text
+  from projects p join users u on u.project_id = p.id and u.id = ${userId} where p.id = ${projectId}`;
+
+/** Waits for the uploads that are being committed, which cannot know of it. */
+export const lockToIndex = (projectId: string): Sql =>
+  sql`select from projects where id = ${projectId} and searches_since is null for update`;
+
+export const beginIndex = (projectId: string): Sql =>
+  sql`update projects set searches_since = now() where id = ${projectId} and searches_since is null`;
+
+/** Of all projects. */
+export const listToIndex = (): Sql => sql`
+  select id from projects where searches_since is not null and not searchable order by id`;
+
+export const indexFiles = (projectId: string, filesMax: number): Sql =>
+  sql`select index_files(${projectId}, ${filesMax}) as more`;
+
+export interface WalkRow {
+  readonly walked: number;
+  /** Where the walk ended. */
+  readonly last: [key: string, id: string] | null;
+  readonly ids: string[];
+  readonly keys: string[];
+}
+
+export interface FoundRow {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** Follows the order for so many files and no more, and tells which of them match. */
+export function walkFiles(
+  projectId: string,
+  userId: string,
+  filter: FileFilter,
+  search: FileSearch,
+  after: Sql,
+  filesMax: number,
+  limit: number,
+): Sql {
+  const key = sortKey(search, columnsOfIndex);
+  const sorted = inOrder(search, sql`key`, sql`file_id`);
+  return sql`
+    with walked as materialized (
+      select project_id, file_id, space_id, name_key, size, sha256, created_at, ${key} as key from file_names
+      where ${held(userId, filter)}${withinOrder(search)}${after}
+      order by ${inOrder(search, key, sql`file_id`)} limit ${constantSql(filesMax)}),
+    matching as materialized (
+      select file_id, key from walked where project_id = ${projectId}${searched(search, columnsOfIndex)}${others(projectId, filter)})
+    select (select count(*)::int from walked) as walked,
+      (select json_build_array(key::text, file_id) from walked
+        order by ${inReverse(search, sql`key`, sql`file_id`)} limit 1) as last,
+      array(select file_id::text as id from matching order by ${sorted} limit ${limit}) as ids,
+      array(select key::text as shown from matching order by ${sorted} limit ${limit}) as keys`;
+}
+
+/** Finds all that match and sorts them: for searches that match little. */
+export function findMatches(
+  projectId: string,
+  userId: string,
+  filter: FileFilter,
+  search: FileSearch,
+  after: Sql,
+  limit: number,
+): Sql {
+  const key = sortKey(search, columnsOfIndex);
+  const conditions = sql`${searched(search, columnsOfIndex)}${others(projectId, filter)}`;
+  return sql`
+    select file_id::text as id, ${key}::text as key from file_names
+    where project_id = ${projectId} and ${held(userId, filter)}${conditions}${after}
+    order by ${inOrder(search, key, sql`file_id`)} limit ${limit}`;
+}
+
+/** For this transaction: no walk along an order, and an end if that takes too long. */
+export const allowMatchesOnly = (millisecondsMax: number): Sql => sql`
+  select set_config('statement_timeout', ${String(millisecondsMax)}, true), set_config('enable_indexscan', 'off', true),
+    set_config('enable_indexonlyscan', 'off', true), set_config('enable_seqscan', 'off', true)`;
+
+/** The files that an index has next to each other. */
+function held(userId: string, { folder, space }: FileFilter): Sql {
+  if (folder !== undefined) return sql`user_id = ${userId} and folder_hash = md5(${folder})::uuid`;
+  return typeof space === 'object' ? sql`space_id = ${space.spaceId}` : sql`user_id = ${userId}`;
+}
+
+/** The rest of the filter. Only files themselves have tags, types and visibility. */
+function others(projectId: string, filter: FileFilter): Sql {
+  const { space } = filter;
+  const inSpace =
+    space === 'all'
+      ? noSql
+      : space === 'none'
+        ? sql` and space_id is null`
+        : sql` and space_id = ${space.spaceId}`;
+  if (!isNarrowed(filter)) return inSpace;
+  return sql`${inSpace} and exists (
+    select from files where files.project_id = ${projectId} and files.id = file_id${narrowed(filter)})`;
+}
