@@ -57,9 +57,9 @@ import { createPasswords, type Passwords } from './platform/passwords.ts';
 import { openQueue } from './platform/queue/queue.ts';
 import { readVersion } from './version.ts';
 
-/** Half of the connections to the store, so that slow readers leave the rest to uploads; no project gets all of them. */
 /** In half mebibytes. */
 const zipBounds = { permits: 400, permitsPerOwner: 200, waitMaxMs: 10_000 };
+/** Half of the connections to the store, so that slow readers leave the rest to uploads; no project gets all of them. */
 const downloadBounds = { permits: 128, permitsPerOwner: 96, waitMaxMs: 10_000 };
 
 export interface DepsOptions {
@@ -108,16 +108,12 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
   undo.push(() => queue.stop());
   const auditQueue = createAuditQueue(db, log);
   undo.push(() => auditQueue.flush());
-  const reservations = createReservations(db, settings.REAPER_GRACE_SECONDS);
-  undo.push(() => reservations.close());
+  const reservations = closedAtEnd(createReservations(db, settings.REAPER_GRACE_SECONDS), undo);
   const shared = await shareRedis(redis, db, log);
   const counters = createCounters(shared, log);
-  const liveUploads = createLiveUploads(db);
-  undo.push(() => liveUploads.close());
-  const eventHub = createEventHub(db, log);
-  undo.push(() => eventHub.close());
-  const variantDesk = createVariantDesk(db, log, options.variantWaitMsMax);
-  undo.push(() => variantDesk.close());
+  const liveUploads = closedAtEnd(createLiveUploads(db), undo);
+  const eventHub = closedAtEnd(createEventHub(db, log), undo);
+  const variantDesk = closedAtEnd(createVariantDesk(db, log, options.variantWaitMsMax), undo);
   const folding = startFolding({ db, counters, log });
   undo.push(() => folding.stop());
   return {
@@ -159,6 +155,11 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     version: await readVersion(),
     health: createHealthChecks({ db, objects, redisTakesWrites: shared && (() => shared.takesWrites()) }),
   };
+}
+
+function closedAtEnd<Part extends { close(): Promise<void> }>(part: Part, undo: Undo[]): Part {
+  undo.push(() => part.close());
+  return part;
 }
 
 export const runsJobs = ({ ROLE }: Settings): boolean => ROLE !== 'api';

@@ -84,7 +84,7 @@ class ZipDelivery implements Delivery {
     };
   };
 
-  beforeBytes = (): void => {
+  beforeBytes = (): undefined => {
     const { userId, wanted } = this.#request;
     const metadata = { files: this.#files, ...('folder' in wanted ? { folder: wanted.folder } : {}) };
     this.#deps.auditQueue.add(this.#audit, { resourceType: 'file', userId, metadata });

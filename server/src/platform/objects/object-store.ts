@@ -77,7 +77,6 @@ export interface ObjectStore {
     signal?: AbortSignal,
     options?: GetOptions,
   ): Promise<ObjectBody>;
-  get(zone: Zone, key: string, range?: ObjectRange, signal?: AbortSignal): Promise<ObjectBody>;
   /**
    * Fills `into` with a small object of exactly that length: cheaper than a stream. Rejects with NOT_FOUND if there is none
    * of that length.
