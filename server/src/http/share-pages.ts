@@ -15,7 +15,7 @@ import { nothingPage, renderMessage, renderShare, sharePolicy } from './share-pa
 const path = '/s/:token';
 const formType = 'application/x-www-form-urlencoded';
 const formBytesMax = 4096;
-const passCookie = 'share';
+const passCookie = 'pakhus_share';
 
 interface SharePath {
   readonly Params: { readonly token: string };
