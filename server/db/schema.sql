@@ -212,6 +212,7 @@ CREATE INDEX files_to_read ON public.files USING btree (project_id, id) WHERE ((
 CREATE TRIGGER files_added AFTER INSERT ON public.files REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files_added();
 CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file_changed();
 CREATE TRIGGER files_drop_jobs AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_jobs();
+CREATE TRIGGER files_drop_shares AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_shares();
 CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_files_gone();
 CREATE TRIGGER files_named AFTER INSERT ON public.files REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_names();
 CREATE TRIGGER files_renamed AFTER UPDATE ON public.files FOR EACH ROW WHEN (((((((old.user_id IS DISTINCT FROM new.user_id) OR (old.space_id IS DISTINCT FROM new.space_id)) OR (old.folder IS DISTINCT FROM new.folder)) OR (old.name IS DISTINCT FROM new.name)) OR (old.size IS DISTINCT FROM new.size)) OR (old.sha256 IS DISTINCT FROM new.sha256))) EXECUTE FUNCTION keep_file_names();
@@ -504,6 +505,7 @@ CREATE INDEX trashed_files_to_purge ON public.trashed_files USING btree (project
 CREATE TRIGGER files_trashed AFTER INSERT ON public.trashed_files REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_trash();
 CREATE TRIGGER files_untrashed AFTER DELETE ON public.trashed_files REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_trash();
 CREATE TRIGGER trashed_files_drop_jobs AFTER DELETE ON public.trashed_files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_jobs();
+CREATE TRIGGER trashed_files_drop_shares AFTER DELETE ON public.trashed_files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_shares();
 
 create table two_factors (
   account_id uuid not null,
@@ -1170,6 +1172,18 @@ AS $function$
 begin
   delete from compression_jobs j using gone g
     where j.project_id = g.project_id and j.file_id = g.id and starts_with(g.mime_type, 'image/')
+      and not exists (select from files f where f.project_id = g.project_id and f.id = g.id)
+      and not exists (select from trashed_files t where t.project_id = g.project_id and t.id = g.id);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.drop_shares()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from shares s using gone g
+    where s.project_id = g.project_id and s.file_id = g.id
       and not exists (select from files f where f.project_id = g.project_id and f.id = g.id)
       and not exists (select from trashed_files t where t.project_id = g.project_id and t.id = g.id);
   return null;

@@ -1,6 +1,5 @@
 -- Links to files that anybody may open. A row has no key to its file: a file in the trash has left `files`, and keeps its
--- shares for when it comes back. Whoever deletes a file for good deletes its shares; a periodic task deletes those that a
--- crash or an older release left behind.
+-- shares for when it comes back. A trigger deletes them with their file (functions/drop_shares.sql).
 create table shares (
   id uuid not null,
   project_id uuid not null references projects on delete cascade,

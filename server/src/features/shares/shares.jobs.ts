@@ -1,4 +1,4 @@
-// Deletes shares whose file is gone for good, wherever that was forgotten.
+// Deletes shares whose file is gone for good and that no trigger has deleted: those of files that an older release deleted.
 import type { Deps } from '../../contract/deps.ts';
 import { periodic } from '../../contract/job.ts';
 import { deleteShare, listForSweep, type SharePosition } from './shares.sql.ts';

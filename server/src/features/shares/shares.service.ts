@@ -18,7 +18,6 @@ import { hashShareToken, passwordFailures } from './shares.open.ts';
 import {
   countShares,
   deleteShare,
-  deleteSharesOf,
   findShare,
   insertShare,
   listSharesOfFile,
@@ -171,15 +170,6 @@ export async function removeShare(
     await recordRevoked(tx, projectId, userId, share, audit, subject);
   });
 }
-
-/** Part of deleting files for good. */
-export const deleteSharesOfFiles = async (
-  tx: Transaction,
-  projectId: string,
-  fileIds: readonly string[],
-): Promise<void> => {
-  await tx.query(deleteSharesOf(projectId, fileIds));
-};
 
 const recordRevoked = (
   tx: Transaction,

@@ -1,7 +1,7 @@
 // Statements on shares. A share of a file that is in the trash is not found: every read asks for the live file.
 import type { AuditStamp } from '../../contract/audit.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
-import { arrayOfIds, noSql, type Sql, sql } from '../../platform/db/sql.ts';
+import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import { auditCall } from '../audit/audit.service.ts';
 
 export interface ShareValues {
@@ -111,9 +111,6 @@ export const updateShare = (
 
 export const deleteShare = (projectId: string, shareId: string): Sql => sql`
   delete from shares where project_id = ${projectId} and id = ${shareId}`;
-
-export const deleteSharesOf = (projectId: string, fileIds: readonly string[]): Sql => sql`
-  delete from shares where project_id = ${projectId} and file_id = any(${arrayOfIds(fileIds)}::uuid[])`;
 
 /** A share as the one who opens it sees it. */
 export interface OpenShareRow {
