@@ -5,7 +5,7 @@ import { variantUpkeep } from '../../src/features/variants/variants.jobs.ts';
 import type { Api, Reply } from '../support/api.ts';
 import { onServer, rowsOf } from '../support/database.ts';
 import { animation, blankPng, picture } from '../support/image-files.ts';
-import { expectBalanced, never, objectsOf, reapAll } from '../support/ledger.ts';
+import { expectBalanced, never, objectsOf, reapAll, reapUntilDone } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
 import { type SentFile, sendFile } from '../support/send-file.ts';
@@ -282,6 +282,37 @@ describe.each(storesFor('variants'))('on $name', (store) => {
     await expectBalanced(service, id);
     expect((await ask(files[0] ?? '')).status).toBe(200);
     expect(await rows()).toHaveLength(2);
+  });
+
+  test('requests, changes, evictions and deletions that race leave no object and no row behind', async () => {
+    const { api } = service;
+    const { id, key, user, send, ask, rows } = await createProject();
+    const { deps } = service.pakhus;
+    const bytes = await photo(40, 30);
+    const files = await Promise.all(Array.from({ length: 12 }, () => send(bytes)));
+    const settings = { ...deps.settings, VARIANT_CACHE_BYTES: 2_000 };
+    const asking = files.flatMap((fileId) => [ask(fileId), ask(fileId)]);
+    const changing = [10, 20, 30].map((width) => api.put('/project/variants/thumbnail', key, { width }));
+    const upkeep = Array.from({ length: 6 }, () => variantUpkeep.run({ ...deps, settings }, never));
+    const deleting = files
+      .slice(0, 6)
+      .map((fileId) => api.delete(`/project/users/${user.id}/files/${fileId}`, key));
+    const replies = await Promise.all([...asking, ...changing, ...deleting]);
+    await Promise.all(upkeep);
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 204, 404]));
+    await until('nothing is in the making', async () =>
+      (await rows()).every(({ state }) => state === 'ready'),
+    );
+    await variantUpkeep.run(deps, never);
+    await reapUntilDone(service);
+    await expectBalanced(service, id);
+    const [cached] = await rowsOf<{ bytes: number; total: number }>(
+      service.databaseUrl,
+      `select (select coalesce(sum(bytes), 0) from variant_images where project_id = '${id}')::int as bytes,
+         (select coalesce(sum(bytes), 0) from (select * from stat_totals union all select * from stat_deltas) known
+           where project_id = '${id}' and dimension = 'variants')::int as total`,
+    );
+    expect(cached?.total, 'the total of cached bytes').toBe(cached?.bytes);
   });
 
   test('everyone who may read files may use and read variants, and nobody but the owner may change them', async () => {

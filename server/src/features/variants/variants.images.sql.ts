@@ -144,6 +144,11 @@ export const markPending = (key: VariantKey, claim: number, attempts: number, er
   update variant_images set state = 'pending', attempts = ${attempts}, error = ${error}, queued_at = now()
   where ${isImage(key)} and ${isAttempt(claim)}`;
 
+/** An image that is wanted no more: it would count as one in the making until the clean-up of retired recipes. */
+export const deleteUnwanted = (key: VariantKey): Sql => sql`
+  delete from variant_images where ${isImage(key)} and state in ('pending', 'making')
+    and not exists (select from variants v where v.project_id = ${key.projectId} and v.recipe_id = ${key.recipeId})`;
+
 /** An image whose object the store does not have, as after a restore from a backup. */
 export const deleteLost = (key: VariantKey, objectId: string): Sql => sql`
   delete from variant_images where ${isImage(key)} and object_id = ${objectId}`;

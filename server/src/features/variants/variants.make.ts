@@ -23,6 +23,7 @@ import { type MakingOrder, zone } from './variants.deliver.ts';
 import { evictOver } from './variants.evict.ts';
 import {
   claimImage,
+  deleteUnwanted,
   type MakingRow,
   markFailed,
   markPending,
@@ -39,8 +40,11 @@ const outageSeconds = 60;
 
 export async function makeVariant(deps: Deps, key: MakingOrder, signal: AbortSignal): Promise<void> {
   const [row] = await deps.db.query<MakingRow>(claimImage(key));
-  // The file or the recipe has gone, or an earlier attempt has finished after all.
-  if (!row) return;
+  if (!row) {
+    // The file or the recipe has gone, or an earlier attempt has finished after all.
+    await deps.db.query(deleteUnwanted(key));
+    return;
+  }
   if (row.cut_short && row.attempts > deps.settings.IMAGE_MAX_ATTEMPTS)
     return fail(deps, key, row, 'fault', 'The process that made it was killed each time', null);
   const read: ReadContent = { sha256: null };
