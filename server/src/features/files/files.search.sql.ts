@@ -63,10 +63,10 @@ function toKey({ sort }: FileSearch, value: string, isRaw: boolean): Sql {
   return isRaw ? sql`file_name_key(${value}) collate "C"` : sql`${value}::text collate "C"`;
 }
 
-/** Everything that is asked for. */
+/** Everything that is asked for. The subselect makes the pattern once, and not for every file. */
 export const searched = (search: FileSearch, columns: SearchColumns): Sql => {
   const { q, sha256 } = search;
-  const named = q === undefined ? noSql : sql` and ${columns.nameKey} like file_name_pattern(${q})`;
+  const named = q === undefined ? noSql : sql` and ${columns.nameKey} like (select file_name_pattern(${q}))`;
   const hashed = sha256 === undefined ? noSql : sql` and sha256 = ${Buffer.from(sha256, 'hex')}`;
   return sql`${named}${hashed}${ofSize(search)}${ofPeriod(search)}`;
 };
