@@ -18,6 +18,10 @@ const exceptions: Readonly<Record<string, string>> = {
   'credentials.sql.ts withSubjects: plans': 'a foreign key ties a user to a plan of its own project',
   'events.sql.ts deleteExpired: events, events': 'expired events of every project go',
   'events.sql.ts listOldSlots: events, events': 'expired events of every project go',
+  'files.index.sql.ts walkFiles: file_names':
+    'what is found by its space or user alone is then held against the project',
+  'files.sql.ts selectFound: files': 'the caller passes the condition on project and owner',
+  'files.sql.ts selectSearched: files': 'the caller passes the condition on project and owner',
   'files.sql.ts selectFiles: files':
     'what is found by its space or user alone is then held against project and owner',
   'files.sql.ts selectFamily: files, files':
