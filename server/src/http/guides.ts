@@ -19,6 +19,7 @@ const order = [
   'quick-start.md',
   'tokens-and-spaces.md',
   'uploads.md',
+  'many-files.md',
   'sharing.md',
   'variants.md',
   'errors-and-repeats.md',

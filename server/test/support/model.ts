@@ -68,6 +68,8 @@ export interface StoredFile {
   visibility: 'private' | 'public';
   /** The compression job of an image; `isDone` once a caller was told so. */
   readonly job: { readonly id: string; isDone: boolean } | null;
+  /** In the trash it counts, and is nowhere to be seen. */
+  trashed?: boolean;
 }
 
 export interface Upload {
@@ -148,6 +150,9 @@ export interface Project {
   readonly credentials: Credential[];
   /** Failed logins of each space since its last success, by external id. */
   readonly failures: Map<string, number>;
+  trashDays: number;
+  /** Events of changes that the audit log has one row of for many files. */
+  readonly toldOfFolders: string[];
   /** Its feed, read from its first change on. */
   feed: { readonly cursor: string; readonly events: readonly ShownEvent[] };
 }
@@ -183,6 +188,8 @@ export function newProject(id: string, email: string, password: string): Project
     webhooks: [],
     credentials: [],
     failures: new Map(),
+    trashDays: 0,
+    toldOfFolders: [],
     feed: { cursor: '', events: [] },
   };
 }
@@ -291,6 +298,20 @@ function roomOf(project: Project, user: User, space: Space | null): number {
 const largestFile = (plan: Plan | null): number => plan?.maxFileSize ?? Number.POSITIVE_INFINITY;
 
 const filesMax = (plan: Plan | null): number => plan?.maxFiles ?? Number.POSITIVE_INFINITY;
+
+/** The result of bringing a file back from the trash, where it is charged already. */
+export function outcomeOfRestore(
+  project: Project,
+  { owner, space, size, mimeType }: StoredFile,
+): number | string {
+  const plan = planInForce(project, owner);
+  if (!owner.active) return 403;
+  if (space && !space.active) return 403;
+  if (plan && !allows(plan, mimeType)) return 'MIME_NOT_ALLOWED';
+  if (size > largestFile(plan)) return 'FILE_TOO_LARGE';
+  if (roomOf(project, owner, space) < 0) return 'STORAGE_LIMIT_EXCEEDED';
+  return filesOf(project, owner).length > filesMax(plan) ? 'OVER_QUOTA' : 200;
+}
 
 /** The result of an upload that passed the guards: its status, or its code if several share the status. */
 export function outcomeOfUpload(

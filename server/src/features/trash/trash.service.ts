@@ -2,7 +2,7 @@
 import type { TenantActor } from '../../contract/actor.ts';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
-import type { StoreOutcome, TrashedRow } from '../../contract/file.ts';
+import type { TrashedRow } from '../../contract/file.ts';
 import type { Subject } from '../../contract/subject.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { isAllowedType } from '../../kernel/media/media-type.ts';
@@ -79,7 +79,7 @@ async function restoreIn(
   return restored;
 }
 
-/** Plan and space may have changed since the files were trashed. */
+/** Plan and space may have changed since the files were trashed. In the order of an upload. */
 async function refuseMisfits(
   deps: Deps,
   tx: Transaction,
@@ -88,26 +88,24 @@ async function refuseMisfits(
   files: readonly TrashedRow[],
 ): Promise<void> {
   const [limits] = await tx.query<LimitsRow>(findLimits(projectId, user.id));
-  const outcome = limits ? findRefusal(limits) : 'no user';
-  if (outcome) throw toRefusal(outcome, user);
+  if (!limits?.active) throw toRefusal(limits ? 'inactive user' : 'no user', user);
   const spaceIds = files.flatMap(({ space_id }) => space_id ?? []);
   const [closed] = await tx.query<ClosedSpaceRow>(findClosedSpace(projectId, spaceIds));
-  if (closed) throw toRefusal(closed.active ? 'space limit' : 'inactive space', user);
-  for (const { size, mime_type } of files) refuseFile(deps, limits, size, mime_type);
+  if (closed && !closed.active) throw toRefusal('inactive space', user);
+  for (const file of files) refuseFile(deps, limits, file);
+  // What is in the trash is charged already: it fits unless a limit was lowered.
+  if (limits.storage_limit !== null && limits.taken_bytes > limits.storage_limit)
+    throw toRefusal('user limit', user);
+  if (closed) throw toRefusal('space limit', user);
+  if (limits.file_count > limits.max_files) throw toRefusal('file count', user);
 }
 
-function findRefusal(limits: LimitsRow): Exclude<StoreOutcome, 'stored'> | null {
-  if (!limits.active) return 'inactive user';
-  if (limits.storage_limit !== null && limits.taken_bytes > limits.storage_limit) return 'user limit';
-  return limits.max_files !== null && limits.file_count > limits.max_files ? 'file count' : null;
-}
-
-function refuseFile(deps: Deps, limits: LimitsRow | undefined, size: number, type: string): void {
-  const bytesMax = largestFile(deps, limits?.max_file_size ?? null);
-  if (size > bytesMax) throw fileTooLarge(bytesMax);
-  const allowed = limits?.allowed_mimes ?? [];
+function refuseFile(deps: Deps, limits: LimitsRow, { size, mime_type: type }: TrashedRow): void {
+  const allowed = limits.allowed_mimes ?? [];
   if (!isAllowedType(type, allowed))
     throw new PakhusError('MIME_NOT_ALLOWED', `The plan does not allow files of type ${type}`, {
       details: { declared: type, detected: null, allowed },
     });
+  const bytesMax = largestFile(deps, limits.max_file_size);
+  if (size > bytesMax) throw fileTooLarge(bytesMax);
 }

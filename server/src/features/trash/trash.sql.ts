@@ -14,7 +14,7 @@ export interface LimitsRow {
   readonly file_count: number;
   readonly storage_limit: number | null;
   readonly max_file_size: number | null;
-  readonly max_files: number | null;
+  readonly max_files: number;
   readonly allowed_mimes: readonly string[] | null;
 }
 
