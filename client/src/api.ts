@@ -5052,6 +5052,7 @@ export type components = {
                 bytes: number;
                 public: components["schemas"]["Amount"];
                 private: components["schemas"]["Amount"];
+                trashed?: components["schemas"]["TrashedAmount"];
             };
             /** @description Projects, active or not. */
             projects: number;
@@ -5484,6 +5485,7 @@ export type components = {
             bytes: number;
             public: components["schemas"]["Amount"];
             private: components["schemas"]["Amount"];
+            trashed?: components["schemas"]["TrashedAmount"];
             /** @description Users that store more than their plan allows. */
             over_quota_users: number;
         };
@@ -5524,6 +5526,12 @@ export type components = {
              */
             retain_until?: string;
             compression: components["schemas"]["Job"] | null;
+        };
+        TrashedAmount: {
+            /** @description Files in the trash. */
+            files: number;
+            /** @description Their size at upload. */
+            bytes: number;
         };
         Upload: {
             /** Format: uuid */

@@ -108,6 +108,10 @@ export const tagWords: Readonly<Record<string, string>> = {
   tokens: 'Tokens that act for one user.',
   spaces: 'Parts of the storage of a user, with their own login and limit.',
   files: 'Uploading, finding, changing, deleting and downloading files.',
+  batch: 'The same change to many files, all or none.',
+  copies: 'Copies of files, made inside the object store.',
+  folders: 'Folders as a whole: moved or deleted with everything below them.',
+  trash: 'Deleted files that can come back, and how long the project keeps them.',
   shares: 'Links to files that anybody may open, until they expire or are taken back.',
   uploads:
     'Uploads that survive a cut connection: by tus, by the IETF draft, or straight to the object store.',

@@ -80,6 +80,12 @@ describe.each(storesFor('trash'))('on $name', (store) => {
     const { url: _url, url_expires_at: _at, ...shown } = before;
     expect(trashed).toEqual(shown);
     expect(Date.parse(purge_at) - Date.parse(trashed_at)).toBe(30 * 86_400_000);
+    const { files, bytes, trashed: shownTrash } = (await api().get('/project/stats/storage', key)).body;
+    expect({ files, bytes, trashed: shownTrash }).toEqual({
+      files: 0,
+      bytes: 0,
+      trashed: { files: 1, bytes: 5 },
+    });
     await reapUntilDone(service);
     await expectBalanced(service, projectId);
     const restored = await api().post(`${fileAt(id)}/restore`, key);

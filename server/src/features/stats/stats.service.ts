@@ -159,6 +159,7 @@ function toStorage(totals: readonly TotalRow[]) {
   const find = (dimension: string, value: string) =>
     totals.find((total) => total.dimension === dimension && total.value === value) ?? nothing;
   const toAmount = ({ count, bytes }: { count: number; bytes: number }) => ({ files: count, bytes });
+  const trashed = find('trash', '');
   const shown = {
     public: toAmount(find('visibility', 'public')),
     private: toAmount(find('visibility', 'private')),
@@ -168,6 +169,7 @@ function toStorage(totals: readonly TotalRow[]) {
     files: shown.public.files + shown.private.files,
     bytes: shown.public.bytes + shown.private.bytes,
     ...shown,
+    ...(trashed.count === 0 ? {} : { trashed: toAmount(trashed) }),
   };
 }
 

@@ -79,10 +79,10 @@ export const listDaysOfInstallation = (today: string): Sql => sql`
 export const listTotals = (projectId: string): Sql => sql`
   select dimension, value, sum(count)::bigint as count, sum(bytes)::bigint as bytes from (
     select dimension, value, count, bytes from stat_totals
-      where project_id = ${projectId} and dimension in ('users', 'visibility')
+      where project_id = ${projectId} and dimension in ('users', 'visibility', 'trash')
     union all
     select dimension, value, count, bytes from stat_deltas
-      where project_id = ${projectId} and dimension in ('users', 'visibility')) known
+      where project_id = ${projectId} and dimension in ('users', 'visibility', 'trash')) known
   group by dimension, value`;
 
 /** All projects, for the admin. */

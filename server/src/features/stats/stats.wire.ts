@@ -22,6 +22,9 @@ const amountFields = {
   bytes: Bytes('Their size at upload.'),
   public: Amount,
   private: Amount,
+  trashed: Type.Optional(
+    Named('TrashedAmount', { files: Count('Files in the trash.'), bytes: Bytes('Their size at upload.') }),
+  ),
 };
 
 export const StorageStats = Named('StorageStats', {
