@@ -61,7 +61,9 @@ export interface Http {
   readonly retries: number;
   /** Resolves to the JSON of the answer. */
   call<E extends Endpoint>(endpoint: E, sending?: Sending<E>): Promise<AnswerOf<E>>;
-  /** The same, with a key that makes repetition safe. */
+  /** Resolves to the answer itself, whose body may then be read as it arrives. */
+  open<E extends Endpoint>(endpoint: E, sending?: Sending<E>): Promise<Response>;
+  /** The same as `call`, with a key that makes repetition safe. */
   create<E extends Endpoint>(endpoint: E, sending: Sending<E>, options?: CreateOptions): Promise<AnswerOf<E>>;
   /** One try, without a credential. Resolves to any answer below 400. */
   raw(url: string, request: RawRequest): Promise<Response>;
@@ -90,14 +92,18 @@ export function createHttp(options: ClientOptions): Http {
     throw toError(response.status, response.headers, await response.text().catch(() => ''));
   }
 
-  async function call<E extends Endpoint>(endpoint: E, sending: Sending<E> = {}): Promise<AnswerOf<E>> {
+  async function request<E extends Endpoint, Answer>(
+    endpoint: E,
+    sending: Sending<E>,
+    read: (response: Response, signal?: AbortSignal) => Answer | Promise<Answer>,
+  ): Promise<Answer> {
     const { signal } = sending;
     const [method = '', path = ''] = endpoint.split(' ');
     const url = root + (await fillPath(path, sending.params)) + toQuery(sending.query);
     const json = sending.body === undefined ? null : JSON.stringify(sending.body);
     const isRepeatable = method !== 'POST' || 'idempotency-key' in (sending.headers ?? {});
     let isRefreshed = false;
-    const attempt = async (): Promise<AnswerOf<E>> => {
+    const attempt = async (): Promise<Answer> => {
       const token = await credentials.get();
       const headers: Record<string, string> = { ...sending.headers };
       if (token) headers.authorization = `Bearer ${token}`;
@@ -105,9 +111,9 @@ export function createHttp(options: ClientOptions): Http {
       try {
         const body = json ?? sending.form;
         const response = await raw(url, { method, headers, ...(body && { body }), signal });
-        const answer = await readJson(response, signal);
+        const answer = await read(response, signal);
         sending.onHeaders?.(response.headers);
-        return answer as AnswerOf<E>;
+        return answer;
       } catch (error) {
         if (!credentials.canRefresh || isRefreshed || statusOf(error) !== 401) throw error;
         isRefreshed = true;
@@ -118,11 +124,14 @@ export function createHttp(options: ClientOptions): Http {
     return repeat(attempt, { retries: sending.retries ?? retries, isRepeatable, signal });
   }
 
+  const call: Http['call'] = (endpoint, sending = {}) => request(endpoint, sending, readJson) as never;
+
   return {
     root,
     retries,
     raw,
     call,
+    open: (endpoint, sending = {}) => request(endpoint, sending, (response) => response),
     create: (endpoint, sending, { idempotencyKey = crypto.randomUUID(), ...options } = {}) =>
       call(endpoint, {
         ...sending,

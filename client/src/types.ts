@@ -16,6 +16,7 @@ export type ImageJob = Schemas['Job'];
 export type Integration = Schemas['Integration'];
 export type Plan = Schemas['Plan'];
 export type Project = Schemas['Project'];
+export type ProjectSettings = Schemas['ProjectSettings'];
 export type Scope = Schemas['Scope'];
 export type Session = Schemas['Session'];
 export type Share = Schemas['Share'];
@@ -26,6 +27,10 @@ export type Upload = Schemas['Upload'];
 export type UsageDay = Schemas['UsageDay'];
 export type User = Schemas['User'];
 export type UserToken = Schemas['UserToken'];
+/** A size and format in which images can be read. */
+export type Variant = Schemas['Variant'];
+/** An image of a file, by a variant. */
+export type VariantImage = Schemas['VariantImage'];
 export type Visibility = Schemas['Visibility'];
 export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];

@@ -38,17 +38,18 @@ function listOperations(): DocumentedOperation[] {
   const { paths } = openApiDocument('0') as {
     paths: Record<string, Record<string, { operationId: string }>>;
   };
-  return Object.entries(paths).flatMap(([path, methods]) =>
+  const found = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { operationId }]) => !operationId.startsWith('reference.'))
       .map(([method, { operationId }]) => ({
         name: operationId.replace(/\.ext$/, ''),
         method: method.toUpperCase(),
         pattern: new RegExp(`^/api/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
-      }))
-      // A literal segment is more exact than a parameter.
-      .sort((one, other) => Number(other.name.endsWith('.ext')) - Number(one.name.endsWith('.ext'))),
+        parameters: path.split('{').length,
+      })),
   );
+  // A literal segment is more exact than a parameter.
+  return found.sort((one, other) => one.parameters - other.parameters);
 }
 
 const connect = (credential: { key?: string; token?: string } = {}) =>
@@ -300,6 +301,71 @@ it('files are uploaded in every way, listed, changed, downloaded and deleted', a
   expect(await connect({ key: served.key }).jobs.wait(job_id, { intervalMs: 50 })).toMatchObject({
     status: 'done',
   });
+});
+
+it('files are read through the service, zipped, copied, moved, trashed and restored', async () => {
+  const { project, user, users } = connect({ key: served.key });
+  await users.create({ externalId: 'dora' });
+  const { files, folders } = user('dora');
+  const expires_at = '2099-01-01T00:00:00.000Z';
+  const note = await files.upload('hello', { name: 'Ürlaub.txt', folder: 'a/b', expires_at });
+  expect(note.expires_at).toBe(expires_at);
+  const whole = await files.content(note.id, { disposition: 'inline' });
+  expect(await whole.text()).toBe('hello');
+  const ifRange = whole.headers.get('etag') ?? '';
+  const rest = await files.content(note.id, { range: [3], ifRange });
+  expect([rest.status, await rest.text()]).toEqual([206, 'lo']);
+  const copy = await files.copy(note.id, { name: 'copy.txt', folder: 'a' });
+  expect(copy).toMatchObject({ name: 'copy.txt', folder: 'a', size: 5 });
+  const byId = await files.zip({ ids: [note.id, copy.id] });
+  expect(byId.headers.get('content-type')).toBe('application/zip');
+  const bytes = Number(byId.headers.get('content-length'));
+  expect((await byId.arrayBuffer()).byteLength).toBe(bytes);
+  expect((await (await files.zip({ folder: '' })).arrayBuffer()).byteLength).toBe(bytes);
+  expect(await folders.move({ from: 'a', to: 'c' })).toEqual({ files: 2 });
+  expect(
+    (await all(files.list({ q: 'URL', sort: 'name', order: 'desc' }))).map(({ folder }) => folder),
+  ).toEqual(['c/b']);
+  expect(await project.settings.update({ trash_days: 7 })).toEqual(await project.settings.get());
+  await files.delete(note.id);
+  expect((await all(files.list({ trashed: true }))).map(({ id }) => id)).toEqual([note.id]);
+  expect((await files.restore(note.id)).folder).toBe('c/b');
+  const ids = [note.id, copy.id];
+  expect((await files.batch({ ids, action: 'update', set: { tags: ['x'] } })).files?.length).toBe(2);
+  expect(await folders.delete({ prefix: 'c' })).toEqual({ files: 2 });
+  for (const id of ids) await files.delete(id, { permanent: true });
+  expect(await all(files.list({ trashed: true }))).toEqual([]);
+  await project.settings.update({ trash_days: 0 });
+});
+
+it('files are shared by links, and images read as variants', async () => {
+  const { project, user, users } = connect({ key: served.key });
+  await users.create({ externalId: 'emil' });
+  const emil = user('emil');
+  const image = await emil.files.upload(new Uint8Array(blankPng(64, 48)), {
+    name: 'a.png',
+    mimeType: 'image/png',
+  });
+  const shares = await emil.shares();
+  const { share, url } = await shares.create(image.id, { name: 'for ann', max_downloads: 2 });
+  expect((await fetch(`${url}/download`)).status).toBe(200);
+  expect((await shares.get(image.id, share.id)).downloads).toBe(1);
+  expect((await shares.update(image.id, share.id, { active: false })).active).toBe(false);
+  expect((await fetch(`${url}/download`)).status).toBe(404);
+  expect((await all(shares.list())).map(({ id }) => id)).toEqual([share.id]);
+  expect((await all(shares.listOf(image.id, { limit: 1 }))).length).toBe(1);
+  await shares.delete(image.id, share.id);
+  expect((await shares.listOf(image.id).page()).shares).toEqual([]);
+  const variants = await project.variants();
+  const small = await variants.create({ name: 'small', format: 'webp', width: 16, fit: 'inside' });
+  expect(await variants.get('small')).toEqual(small);
+  expect(await emil.files.variant(image.id, 'small')).toMatchObject({ width: 16, height: 12 });
+  const content = await emil.files.content(image.id, { variant: 'small' });
+  expect(content.headers.get('content-type')).toBe('image/webp');
+  await content.body?.cancel();
+  expect((await variants.update('small', { width: 8 })).width).toBe(8);
+  expect((await all(variants.list())).map(({ name }) => name)).toEqual(['small']);
+  await variants.delete('small');
 });
 
 it('an upload that is aborted gives back its room', async () => {

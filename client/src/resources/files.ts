@@ -6,10 +6,17 @@ import { toForm } from '../upload/form.ts';
 import type { Learnt, UploadOptions } from '../upload/job.ts';
 import { toSource, type UploadInput } from '../upload/source.ts';
 import { startUpload } from '../upload/upload.ts';
+import type { ContentOptions, ZipOptions } from './delivery.ts';
+import { loadDelivery, toTools } from './load-delivery.ts';
 
 export interface ChangeOptions extends CallOptions {
   /** The ETag of the version that you have read (see `onHeaders`): refused with PRECONDITION_FAILED if there is a newer one. */
   readonly ifMatch?: string | undefined;
+}
+
+export interface DeleteOptions extends ChangeOptions {
+  /** Past the trash, or out of it. */
+  readonly permanent?: boolean | undefined;
 }
 
 export interface DownloadOptions extends CallOptions {
@@ -54,8 +61,31 @@ export function filesOf(http: Http, userId: PathPart, learnt: Learnt) {
           ...options,
         })
       ).file,
-    delete: (fileId: string, { ifMatch, ...options }: ChangeOptions = {}) =>
-      http.call(`DELETE ${one}`, { params: [userId, fileId], headers: matching(ifMatch), ...options }),
+    /** It goes to the trash if the project keeps one. */
+    delete: (fileId: string, { ifMatch, permanent, ...options }: DeleteOptions = {}) =>
+      http.call(`DELETE ${one}`, {
+        params: [userId, fileId],
+        headers: matching(ifMatch),
+        ...(permanent && { query: { permanent } }),
+        ...options,
+      }),
+    /** Brings a file back from the trash. */
+    restore: async (fileId: string, options?: CallOptions) =>
+      (await http.call(`POST ${one}/restore`, { params: [userId, fileId], ...options })).file,
+    /** Within the store: no bytes pass through here. */
+    copy: async (fileId: string, body: BodyOf<`POST ${typeof one}/copy`> = {}, options?: CreateOptions) =>
+      (await http.create(`POST ${one}/copy`, { params: [userId, fileId], body }, options)).file,
+    /** The same to up to 1,000 files: to all of them, or to none. Never repeated by itself. */
+    batch: (body: BodyOf<`POST ${typeof at}/batch`>, options?: CallOptions) =>
+      http.call(`POST ${at}/batch`, { params: [userId], body, ...options }),
+    /** Resolves to the answer of the service, whatever the store: read its `body`, `blob()` or `arrayBuffer()`. */
+    content: async (fileId: string, options: ContentOptions = {}) =>
+      (await loadDelivery()).readContent(toTools(http), [userId, fileId], options),
+    /** A URL of the file's image, by the name of a variant. Waits until it is made. */
+    variant: async (fileId: string, name: string, options?: CallOptions) =>
+      (await loadDelivery()).readImage(toTools(http), [userId, fileId, name], options),
+    /** A folder or some files as one zip. With `range` and `ifRange`, a download that broke off can go on. */
+    zip: async (options: ZipOptions) => (await loadDelivery()).readZip(toTools(http), userId, options),
     /** Resolves to the answer of the store: read its `body`, `blob()` or `arrayBuffer()`. */
     download: async (fileId: string, { range, ifRange, signal }: DownloadOptions = {}) => {
       const { url } = await get(fileId, { signal });
@@ -65,6 +95,18 @@ export function filesOf(http: Http, userId: PathPart, learnt: Learnt) {
       };
       return http.raw(url, { method: 'GET', headers, signal });
     },
+  };
+}
+
+/** Whole folders, with everything below. Both resolve to how many `files` there were. */
+export function foldersOf(http: Http, userId: PathPart) {
+  const at = '/project/users/{userId}/folders';
+  return {
+    /** Or renames it. An empty `to` is the root. */
+    move: (body: BodyOf<`POST ${typeof at}/move`>, options?: CallOptions) =>
+      http.call(`POST ${at}/move`, { params: [userId], body, ...options }),
+    delete: (query: QueryOf<`DELETE ${typeof at}`> & { prefix: string }, options?: CallOptions) =>
+      http.call(`DELETE ${at}`, { params: [userId], query, ...options }),
   };
 }
 

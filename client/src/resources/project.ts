@@ -2,8 +2,9 @@
 import { delay } from '../delay.ts';
 import type { CallOptions, CreateOptions, Http } from '../http.ts';
 import { listing } from '../listing.ts';
-import type { BodyOf, QueryOf } from '../types.ts';
+import type { BodyOf, ProjectSettings, QueryOf } from '../types.ts';
 import type { EventFeed, EventOptions } from './events.ts';
+import { loadDelivery, toTools } from './load-delivery.ts';
 
 export function usersOf(http: Http) {
   const at = '/project/users';
@@ -31,6 +32,14 @@ export function projectOf(http: Http) {
     events: (options: EventOptions = {}): EventFeed => eventsOf(http, options),
     /** Loads what manages webhooks: `const webhooks = await client.project.webhooks()`. */
     webhooks: async () => (await import('./webhooks.ts')).webhooksOf(http, listing),
+    /** Loads what manages variants of images: `const variants = await client.project.variants()`. */
+    variants: async () => (await loadDelivery()).variantsOf(toTools(http)),
+    /** How many days deleted files stay in the trash. */
+    settings: {
+      get: async (options?: CallOptions) => (await http.call('GET /project/settings', options)).settings,
+      update: async (body: ProjectSettings, options?: CallOptions) =>
+        (await http.call('PUT /project/settings', { body, ...options })).settings,
+    },
     stats: {
       overview: (options?: CallOptions) => http.call('GET /project/stats/overview', options),
       files: (options?: CallOptions) => http.call('GET /project/stats/files', options),

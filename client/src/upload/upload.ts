@@ -41,7 +41,7 @@ async function toJob(
   options: UploadOptions,
   control: Control,
 ): Promise<Job> {
-  const { folder, tags, classifier, metadata, visibility, space_id } = options;
+  const { folder, tags, classifier, metadata, visibility, expires_at, retain_until, space_id } = options;
   const name = options.name ?? source.name ?? 'file';
   const size = source.size ?? options.size ?? (await findSmallSize(source));
   const given = {
@@ -50,6 +50,8 @@ async function toJob(
     classifier,
     metadata,
     visibility,
+    expires_at,
+    retain_until,
     space_id,
     sha256: await findDigest(source, options),
   };
