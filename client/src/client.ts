@@ -29,11 +29,13 @@ export function createClient(options: ClientOptions) {
   };
 }
 
+/** The part of a `UserResource` that a file browser needs. */
+export interface FilesClient extends Pick<UserResource, 'uploads' | 'storage'> {
+  readonly files: ReturnType<typeof filesOf>;
+}
+
 /** The part of `createClient(options).user(reference)` that a file browser needs: bundlers leave out the rest. */
-export function createFilesClient(
-  options: ClientOptions,
-  reference?: UserReference,
-): Pick<UserResource, 'files' | 'uploads' | 'storage'> {
+export function createFilesClient(options: ClientOptions, reference?: UserReference): FilesClient {
   const http = createHttp(options);
   const user = toPath(http, reference);
   return {

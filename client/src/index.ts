@@ -1,5 +1,5 @@
 // @pakhus/client: what works in every JavaScript runtime with fetch.
-export { type Client, createClient, type UserReference } from './client.ts';
+export { type Client, createClient, type FilesClient, type UserReference } from './client.ts';
 export { type ClientErrorCode, PakhusError } from './error.ts';
 export type { CallOptions, ClientOptions, CreateOptions } from './http.ts';
 export type { Listing } from './listing.ts';

@@ -39,8 +39,6 @@ export default defineConfig({
     target: 'es2022',
     outDir: process.env.ELEMENTS_OUT_DIR ?? 'dist',
     lib: { entry: 'src/index.ts', formats: ['es'], fileName: 'index' },
-    // One file, without imports: what the client would load on demand is in it.
-    rollupOptions: { output: { inlineDynamicImports: true } },
     reportCompressedSize: false,
   },
 });

@@ -69,6 +69,23 @@ export function filesOf(http: Http, userId: PathPart, learnt: Learnt) {
         ...(permanent && { query: { permanent } }),
         ...options,
       }),
+    /** Resolves to the answer of the store: read its `body`, `blob()` or `arrayBuffer()`. */
+    download: async (fileId: string, { range, ifRange, signal }: DownloadOptions = {}) => {
+      const { url } = await get(fileId, { signal });
+      const headers = {
+        ...(range && { range: `bytes=${range[0]}-${range[1] ?? ''}` }),
+        ...(ifRange && { 'if-range': ifRange }),
+      };
+      return http.raw(url, { method: 'GET', headers, signal });
+    },
+  };
+}
+
+/** Beside `filesOf`: what a page that only uploads and lists does not load. */
+export function moreFilesOf(http: Http, userId: PathPart) {
+  const at = '/project/users/{userId}/files';
+  const one = `${at}/{fileId}` as const;
+  return {
     /** Brings a file back from the trash. */
     restore: async (fileId: string, options?: CallOptions) =>
       (await http.call(`POST ${one}/restore`, { params: [userId, fileId], ...options })).file,
@@ -86,15 +103,6 @@ export function filesOf(http: Http, userId: PathPart, learnt: Learnt) {
       (await loadDelivery()).readImage(toTools(http), [userId, fileId, name], options),
     /** A folder or some files as one zip. With `range` and `ifRange`, a download that broke off can go on. */
     zip: async (options: ZipOptions) => (await loadDelivery()).readZip(toTools(http), userId, options),
-    /** Resolves to the answer of the store: read its `body`, `blob()` or `arrayBuffer()`. */
-    download: async (fileId: string, { range, ifRange, signal }: DownloadOptions = {}) => {
-      const { url } = await get(fileId, { signal });
-      const headers = {
-        ...(range && { range: `bytes=${range[0]}-${range[1] ?? ''}` }),
-        ...(ifRange && { 'if-range': ifRange }),
-      };
-      return http.raw(url, { method: 'GET', headers, signal });
-    },
   };
 }
 

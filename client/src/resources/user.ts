@@ -3,7 +3,7 @@ import type { CallOptions, CreateOptions, Http, PathPart } from '../http.ts';
 import { listing } from '../listing.ts';
 import type { BodyOf, QueryOf } from '../types.ts';
 import type { Learnt } from '../upload/job.ts';
-import { filesOf, foldersOf, imagesOf, uploadsOf } from './files.ts';
+import { filesOf, foldersOf, imagesOf, moreFilesOf, uploadsOf } from './files.ts';
 import { loadDelivery, toTools } from './load-delivery.ts';
 
 export type UserResource = ReturnType<typeof userResource>;
@@ -32,7 +32,7 @@ export function userResource(http: Http, user: PathPart, learnt: Learnt) {
         http.call(`POST ${at}/tokens/revoke`, { params, body: { jti }, ...options }),
     },
     spaces: spacesOf(http, user),
-    files: filesOf(http, user, learnt),
+    files: { ...filesOf(http, user, learnt), ...moreFilesOf(http, user) },
     folders: foldersOf(http, user),
     /** Loads what manages links for others: `const shares = await user.shares()`. */
     shares: async () => (await loadDelivery()).sharesOf(toTools(http), user),

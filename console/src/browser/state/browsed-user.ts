@@ -1,4 +1,4 @@
 // What the file browser uses of a user of @pakhus/client.
-import type { UserResource } from '@pakhus/client';
+import type { FilesClient } from '@pakhus/client';
 
-export type BrowsedUser = Pick<UserResource, 'files' | 'uploads' | 'storage'>;
+export type BrowsedUser = FilesClient;
