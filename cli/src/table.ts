@@ -3,6 +3,7 @@ import { accountCommands } from './commands/account.ts';
 import { adminCommands } from './commands/admin.ts';
 import { eventCommands } from './commands/events.ts';
 import { fileCommands } from './commands/files.ts';
+import { moreFileCommands } from './commands/more-files.ts';
 import { projectCommands } from './commands/project.ts';
 import { projectsCommands } from './commands/projects.ts';
 import { serviceCommands } from './commands/service.ts';
@@ -14,6 +15,7 @@ export const table: readonly Command[] = [
   ...adminCommands,
   ...accountCommands,
   ...fileCommands,
+  ...moreFileCommands,
   ...projectCommands,
   ...eventCommands,
   ...projectsCommands,

@@ -10,8 +10,8 @@ export type EventType = Schemas['EventType'];
 export type FileChange = Schemas['FileChange'];
 /** A file as its detail read shows it, with a URL for download. */
 export type StoredFile = Schemas['FileDetail'];
-/** A file in a list. */
-export type ListedFile = Schemas['StoredFile'];
+/** A file in a list; of the trash, with `trashed_at` and `purge_at`. */
+export type ListedFile = Schemas['ListedFile'];
 export type ImageJob = Schemas['Job'];
 export type Integration = Schemas['Integration'];
 export type Plan = Schemas['Plan'];

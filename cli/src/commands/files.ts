@@ -1,23 +1,10 @@
 // The commands that work on files: ls, tree, put, get, cat, rm, cp, url and sync.
 import { placesHelp } from '../files/place.ts';
 import { command } from '../frame/command.ts';
+import { jobs, space, yes } from './file-options.ts';
 
-const space = {
-  type: 'string',
-  value: 'ID',
-  summary: 'Files of this space, or none for files outside of spaces',
-} as const;
-const jobs = {
-  type: 'integer',
-  short: 'j',
-  value: 'N',
-  min: 1,
-  max: 256,
-  summary: 'Transfers at once; 64 by default, and fewer large ones',
-} as const;
 const follow = { type: 'boolean', summary: 'Follow symbolic links, which are skipped otherwise' } as const;
 const dryRun = { type: 'boolean', short: 'n', summary: 'Only print what would be done' } as const;
-const yes = { type: 'boolean', short: 'y', summary: 'Do not ask' } as const;
 const force = { type: 'boolean', short: 'f', summary: 'Overwrite local files that differ' } as const;
 const newer = { type: 'boolean', summary: 'Overwrite local files that are older' } as const;
 const replace = { type: 'boolean', summary: 'Delete the file of the same name after the upload' } as const;
@@ -117,8 +104,9 @@ ${placesHelp}`,
     words: ['cp'],
     group: 'files',
     summary: 'Copy files between places, like put and get',
-    details: `From a local path to a place it is put, the other way round it is get. From place to place the bytes pass through this
-machine and are checked; tags, classifier, metadata and visibility go with them.
+    details: `From a local path to a place it is put, the other way round it is get. From place to place, tags, classifier, metadata and
+visibility go with the bytes. Between places of one user the service copies by itself; to another user, or with other facts than
+--visibility, the bytes pass through this machine and are checked.
 
 ${placesHelp}`,
     arguments: [{ name: 'paths', summary: 'Sources, then the target', many: true, completes: 'file' }],
@@ -138,10 +126,11 @@ ${placesHelp}`,
     words: ['rm'],
     group: 'files',
     summary: 'Delete files',
-    details: `Asks on a terminal.\n\n${placesHelp}`,
+    details: `Asks on a terminal. If the project keeps a trash, files go there, and pakhus restore brings them back.\n\n${placesHelp}`,
     arguments: [{ name: 'places', summary: 'USER:PATH', many: true }],
     options: {
       recursive: { type: 'boolean', short: 'r', summary: 'Delete folders with everything in them' },
+      permanent: { type: 'boolean', summary: 'Past the trash' },
       yes,
       'dry-run': dryRun,
       jobs,

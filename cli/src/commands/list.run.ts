@@ -1,4 +1,4 @@
-// ls, tree and url.
+// ls, tree, search and url.
 import type { User } from '@pakhus/client/node';
 import { connect } from '../connection.ts';
 import { formatBytes, formatTime, printable } from '../files/format.ts';
@@ -10,9 +10,12 @@ import {
   type RemoteFile,
   type RemoteFolder,
   type RemoteTree,
+  toRemoteFile,
 } from '../files/remote.ts';
+import { parseSize } from '../files/size.ts';
 import { readLevel } from '../files/walk.ts';
 import type { Call, Context } from '../frame/command.ts';
+import { CommandError } from '../frame/failure.ts';
 
 interface ListOptions {
   readonly long: boolean;
@@ -154,6 +157,46 @@ async function* markLast<Item>(items: AsyncIterable<Item>): AsyncGenerator<{ ite
   }
   if (kept !== undefined) yield { ...kept, isLast: true };
 }
+
+interface SearchOptions {
+  readonly sort: string | undefined;
+  readonly order: string | undefined;
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+  readonly 'min-size': string | undefined;
+  readonly 'max-size': string | undefined;
+  readonly long: boolean;
+  readonly space: string | undefined;
+}
+
+export async function search({
+  options,
+  arguments: given,
+  context,
+}: Call<SearchOptions, { text: string; user: string | undefined }>) {
+  const { client, credential } = await connect(context);
+  if (given.user === undefined && credential.userId === null)
+    throw new CommandError('misused', 'Say whose files: pakhus search TEXT USER:');
+  const place = parseRemote(given.user ?? ':');
+  if (place.path !== '' || place.fileId !== undefined)
+    throw new CommandError('misused', `All files of a user are searched: write ${place.prefix}`);
+  const { user } = toHolder(client, place, options.space);
+  const query = { q: given.text, limit: searchPageSize, ...toFilters(options) };
+  for await (const file of user.files.list(query, { signal: context.signal }))
+    await printFile(context, toRemoteFile(file), file.folder, options.long);
+}
+
+const searchPageSize = 100;
+
+const toFilters = (options: SearchOptions) => ({
+  ...(options.sort && { sort: options.sort as 'name' | 'size' | 'created_at' }),
+  ...(options.order && { order: options.order as 'asc' | 'desc' }),
+  ...(options.since && { created_from: options.since }),
+  ...(options.until && { created_to: options.until }),
+  ...(options['min-size'] && { size_min: parseSize(options['min-size'], '--min-size') }),
+  ...(options['max-size'] && { size_max: parseSize(options['max-size'], '--max-size') }),
+  ...(options.space && { space_id: options.space }),
+});
 
 export async function url({
   options,

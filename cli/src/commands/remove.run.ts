@@ -24,6 +24,7 @@ import { confirm, isInteractive } from '../prompt.ts';
 
 interface RemoveOptions {
   readonly recursive: boolean;
+  readonly permanent: boolean;
   readonly yes: boolean;
   readonly 'dry-run': boolean;
   readonly jobs: number | undefined;
@@ -67,7 +68,7 @@ export async function rm({
           size: 0,
           memoryBytes: 0,
           work: async () => {
-            await deleteFile(holder, file.id, signal);
+            await deleteFile(holder, file.id, signal, options.permanent);
             return { id: file.id };
           },
         });

@@ -137,7 +137,7 @@ async function putStdin(
 }
 
 /** `usage` is for the message. */
-function splitTarget(
+export function splitTarget(
   paths: readonly string[],
   usage: string,
 ): { sources: readonly string[]; target: string } {
@@ -307,7 +307,8 @@ async function copyTo(
     const from = toHolder(client, place, undefined);
     for await (const entry of findRemote(from, place, run.signal)) {
       const isInto = target.isFolder || sources.length > 1 || isPattern(place.path);
-      const plan = { from, to, target, facts, isInto };
+      const isSameUser = place.prefix === target.prefix;
+      const plan = { from, to, target, facts, isSameUser, isInto };
       await startCopy(run, entry, plan);
     }
   }

@@ -1,4 +1,4 @@
-// Copies remote files to another place. The bytes pass through this machine, checked by the service against their sha256.
+// Copies remote files to another place: within the service, or by way of this machine, checked against their sha256.
 import { type Holder, joinPath, type RemotePlace, splitPath } from './place.ts';
 import { describeStored } from './put.ts';
 import {
@@ -17,6 +17,8 @@ export interface CopyPlan {
   readonly to: Holder;
   readonly target: RemotePlace;
   readonly facts: FileFacts;
+  /** The service can then copy by itself. */
+  readonly isSameUser: boolean;
   /** Under its own name into the target, which is the new name otherwise. */
   readonly isInto: boolean;
 }
@@ -68,30 +70,62 @@ const copyFile = (
     action: 'copy',
     size: file.size,
     memoryBytes: Math.min(file.size, memoryBytes),
-    work: async (onBytes) => {
-      const { from, to } = plan;
-      const { signal } = run;
-      const { tags, classifier, visibility, metadata } = await from.user.files.get(file.id, { signal });
-      const facts: FileFacts = {
-        tags,
-        visibility,
-        type: file.type,
-        ...(classifier !== null && { classifier }),
-        ...plan.facts,
-        metadata: { ...withoutReplaces(metadata), ...plan.facts.metadata },
-      };
-      const { body } = await from.user.files.download(file.id, { signal });
-      const stored = await to.user.files.upload(body ?? new Uint8Array(), {
-        ...toUploadOptions({ holder: to, folder, name, facts }, {}),
-        size: file.size,
-        ...(file.sha256 !== null && { sha256: file.sha256 }),
-        resumeStore: null,
-        signal,
-        onProgress: ({ loaded }) => onBytes(loaded),
-      });
-      return describeStored(stored);
-    },
+    work: async (onBytes) =>
+      describeStored(
+        canCopyInside(file, plan)
+          ? await copyInside(file, folder, name, plan, run.signal)
+          : await passThrough(file, { holder: plan.to, folder, name }, plan, run.signal, onBytes),
+      ),
   });
+
+/** The service copies all metadata, and a copy replaces nothing. */
+const canCopyInside = ({ replaces }: RemoteFile, { isSameUser, facts }: CopyPlan): boolean =>
+  isSameUser && replaces === null && Object.keys(facts).every((name) => name === 'visibility');
+
+const copyInside = (
+  { id }: RemoteFile,
+  folder: string,
+  name: string,
+  { to, facts }: CopyPlan,
+  signal: AbortSignal,
+) => {
+  const spaceId = to.spaceId === 'none' ? null : to.spaceId;
+  const { visibility } = facts;
+  const body = {
+    name,
+    folder,
+    ...(spaceId !== undefined && { space_id: spaceId }),
+    ...(visibility && { visibility }),
+  };
+  return to.user.files.copy(id, body, { signal });
+};
+
+async function passThrough(
+  file: RemoteFile,
+  target: { readonly holder: Holder; readonly folder: string; readonly name: string },
+  { from, facts }: CopyPlan,
+  signal: AbortSignal,
+  onBytes: (loaded: number) => void,
+) {
+  const { tags, classifier, visibility, metadata } = await from.user.files.get(file.id, { signal });
+  const all: FileFacts = {
+    tags,
+    visibility,
+    type: file.type,
+    ...(classifier !== null && { classifier }),
+    ...facts,
+    metadata: { ...withoutReplaces(metadata), ...facts.metadata },
+  };
+  const { body } = await from.user.files.download(file.id, { signal });
+  return target.holder.user.files.upload(body ?? new Uint8Array(), {
+    ...toUploadOptions({ ...target, facts: all }, {}),
+    size: file.size,
+    ...(file.sha256 !== null && { sha256: file.sha256 }),
+    resumeStore: null,
+    signal,
+    onProgress: ({ loaded }) => onBytes(loaded),
+  });
+}
 
 /** A copy replaces nothing. */
 const withoutReplaces = ({ replaces: _, ...rest }: Readonly<Record<string, unknown>>) => rest;

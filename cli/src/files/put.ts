@@ -174,8 +174,13 @@ async function inheritFacts(
 }
 
 /** Somebody else may have been quicker. */
-export async function deleteFile({ user }: Holder, id: string, signal: AbortSignal): Promise<void> {
-  await user.files.delete(id, { signal }).catch((error) => {
+export async function deleteFile(
+  { user }: Holder,
+  id: string,
+  signal: AbortSignal,
+  permanent = false,
+): Promise<void> {
+  await user.files.delete(id, { signal, permanent }).catch((error) => {
     if (error.status !== 404) throw error;
   });
 }

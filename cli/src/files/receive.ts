@@ -93,7 +93,7 @@ async function makeFolders(root: string, relativeFolder: string, follow: boolean
   }
 }
 
-async function refuseOccupied(path: string): Promise<void> {
+export async function refuseOccupied(path: string): Promise<void> {
   const facts = await lstat(path).catch(() => null);
   if (facts === null || facts.isFile()) return;
   const what = facts.isDirectory() ? 'a folder' : facts.isSymbolicLink() ? 'a symbolic link' : 'no file';
@@ -183,7 +183,11 @@ async function readOn(
 }
 
 /** Counts anew whenever some bytes came through. */
-async function retrying(signal: AbortSignal, state: PartState, work: () => Promise<void>): Promise<void> {
+export async function retrying(
+  signal: AbortSignal,
+  state: { readonly size: number },
+  work: () => Promise<void>,
+): Promise<void> {
   let failures = 0;
   for (let before = state.size; ; before = state.size) {
     try {

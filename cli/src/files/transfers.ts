@@ -30,13 +30,15 @@ export interface Transfer {
   readonly work: (onBytes: (loaded: number) => void) => Promise<Readonly<Record<string, unknown>>>;
 }
 
-export type Action = 'upload' | 'download' | 'copy' | 'delete' | 'touch';
+export type Action = 'upload' | 'download' | 'copy' | 'move' | 'delete' | 'restore' | 'touch';
 
 const done: Readonly<Record<Action, string>> = {
   upload: 'uploaded',
   download: 'downloaded',
   copy: 'copied',
+  move: 'moved',
   delete: 'deleted',
+  restore: 'restored',
   touch: 'given the right time',
 };
 

@@ -1,0 +1,115 @@
+// share, share list and share revoke.
+import type { Share } from '@pakhus/client/node';
+import { connect } from '../connection.ts';
+import { formatCount, formatTime, printable } from '../files/format.ts';
+import { parseRemote, parseUser, toHolder } from '../files/place.ts';
+import { findSingleFile } from '../files/remote.ts';
+import type { Call, Context } from '../frame/command.ts';
+import { CommandError } from '../frame/failure.ts';
+import { ask, isInteractive, readSecret } from '../prompt.ts';
+import { pageSize } from './results.ts';
+
+interface ShareOptions {
+  readonly expires: string | undefined;
+  readonly password: boolean;
+  readonly 'max-downloads': number | undefined;
+  readonly name: string | undefined;
+  readonly space: string | undefined;
+}
+
+export async function share({ options, arguments: given, context }: Call<ShareOptions, { place: string }>) {
+  const place = parseRemote(given.place);
+  const expires_at = options.expires === undefined ? undefined : parseExpiry(options.expires);
+  const { client } = await connect(context);
+  const { signal } = context;
+  const holder = toHolder(client, place, options.space);
+  const { id } = await findSingleFile(holder, place, signal);
+  const password = options.password ? await readPassword(context) : undefined;
+  const downloads = options['max-downloads'];
+  const body = {
+    ...(expires_at && { expires_at }),
+    ...(password && { password }),
+    ...(downloads !== undefined && { max_downloads: downloads }),
+    ...(options.name !== undefined && { name: options.name }),
+  };
+  const created = await (await holder.user.shares()).create(id, body, { signal });
+  await context.out.print(created, created.url);
+  const end = created.share.expires_at;
+  context.err.say(
+    `Share ${created.share.id}${end ? `, valid until ${end}` : ''}. The link is shown only this once`,
+  );
+}
+
+const unitMs: Readonly<Record<string, number>> = { m: 60e3, h: 3600e3, d: 86_400e3, w: 604_800e3 };
+
+/** `7d`, or a date as the service takes it. */
+export function parseExpiry(text: string, now = Date.now()): string {
+  const [, count = '', unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  if (count !== '') return new Date(now + Number(count) * (unitMs[unit] ?? 0)).toISOString();
+  if (/^\d{4}-\d{2}-\d{2}/.test(text)) return text;
+  throw new CommandError(
+    'misused',
+    `--expires ${text} must be a time such as 12h or 7d, or a date: 2026-12-31`,
+  );
+}
+
+async function readPassword(context: Context): Promise<string> {
+  const password = isInteractive(context)
+    ? await ask(context, 'Password of the link: ', true)
+    : await readSecret(context.stdin);
+  if (password === '') throw new CommandError('misused', 'The password is empty: type one, or pipe it in');
+  return password;
+}
+
+export async function listShares({
+  options,
+  arguments: given,
+  context,
+}: Call<{ space: string | undefined }, { place: string | undefined }>) {
+  const { client } = await connect(context);
+  const { signal } = context;
+  const place = parseRemote(given.place ?? ':');
+  const holder = toHolder(client, place, options.space);
+  const shares = await holder.user.shares();
+  const isWhole = place.path === '' && place.fileId === undefined;
+  const query = { limit: pageSize };
+  const listed = isWhole
+    ? shares.list(query, { signal })
+    : shares.listOf((await findSingleFile(holder, place, signal)).id, query, { signal });
+  for await (const one of listed) await context.out.print(one, () => describeShare(one));
+}
+
+const describeShare = (one: Share): string =>
+  [
+    one.id,
+    `file ${one.file_id}`,
+    one.max_downloads === null
+      ? formatCount(one.downloads, 'download')
+      : `${one.downloads} of ${formatCount(one.max_downloads, 'download')}`,
+    ...(one.expires_at === null ? [] : [`until ${formatTime(one.expires_at)}`]),
+    ...(one.has_password ? ['password'] : []),
+    ...(one.active ? [] : ['inactive']),
+    printable(one.name ?? ''),
+  ]
+    .filter(Boolean)
+    .join('  ');
+
+export async function revokeShare({
+  arguments: given,
+  context,
+}: Call<unknown, { user: string; id: string }>) {
+  const { client } = await connect(context);
+  const { signal } = context;
+  const shares = await client.user(parseUser(given.user)).shares();
+  // The route names the file as well, which nobody remembers.
+  for await (const { id, file_id } of shares.list({ limit: pageSize }, { signal })) {
+    if (id !== given.id.toLowerCase()) continue;
+    await shares.delete(file_id, id, { signal });
+    await context.out.print({ revoked: id }, `Revoked the share ${id}`);
+    return;
+  }
+  throw new CommandError(
+    'notFound',
+    `There is no share ${given.id}: pakhus share list ${given.user} shows them`,
+  );
+}

@@ -1,0 +1,157 @@
+// mv, zip, search, share, restore, trash, and copies within the service, against the real service.
+import { execFileSync } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { parseExpiry } from '../src/commands/share.run.ts';
+import { useService } from './support/service.ts';
+
+const service = useService();
+let user: string;
+let folder: string;
+let counter = 0;
+
+beforeAll(() => service.client.project.settings.update({ trash_days: 7 }));
+beforeEach(async () => {
+  user = await service.user();
+  counter += 1;
+  folder = join(service.folder, `more-${counter}`);
+  await mkdir(folder);
+});
+
+const run = (words: string | readonly string[], input?: string) =>
+  service.run(words, { cwd: folder, ...(input !== undefined && { input }) });
+const files = () => service.client.user(user).files;
+
+async function remotePaths(): Promise<string[]> {
+  const paths: string[] = [];
+  for await (const file of files().list({ limit: 100 })) paths.push(`${file.folder}/${file.name}`);
+  return paths.sort();
+}
+
+const upload = (path: string, content: string | Uint8Array<ArrayBuffer> = path) =>
+  files().upload(content, {
+    folder: dirname(path) === '.' ? '' : dirname(path),
+    name: path.split('/').at(-1) ?? '',
+  });
+
+test('mv gives files another folder or name, and moves folders with everything below', async () => {
+  const moved = await upload('a/one.txt');
+  await upload('a/two.txt');
+  await files().update((await upload('a/b/three.txt')).id, { tags: ['kept'], expires_at: '2099-01-01' });
+  expect(await run(`mv ${user}:a/one.txt ${user}:in/`)).toMatchObject({ code: 0, out: '' });
+  expect((await files().get(moved.id)).folder).toBe('in');
+  expect((await run(`mv ${user}:a/b/three.txt ${user}:a/b/3.txt`)).code).toBe(0);
+  expect((await run(`mv ${user}:a ${user}:z/`)).code).toBe(0);
+  expect(await remotePaths()).toEqual(['in/one.txt', 'z/a/b/3.txt', 'z/a/two.txt']);
+  const [renamed] = (await files().list({ q: '3.txt' }).page()).files;
+  expect(renamed).toMatchObject({ tags: ['kept'], expires_at: '2099-01-01T00:00:00.000Z' });
+  const json = await run(`mv ${user}:z/a/ ${user}:y --json`);
+  expect(JSON.parse(json.out)).toMatchObject({ action: 'move', from: 'z/a', to: 'y', files: 2 });
+  expect(await remotePaths()).toEqual(['in/one.txt', 'y/b/3.txt', 'y/two.txt']);
+  expect((await run(`mv ${user}:y anna:y`)).code).toBe(2);
+  expect((await run(`mv ${user}:nothing ${user}:y`)).code).toBe(3);
+});
+
+test('a file on hold keeps its name, and no copy of it is left', async () => {
+  const { id } = await upload('held.txt');
+  await files().update(id, { retain_until: '2099-01-01' });
+  const refused = await run(`mv ${user}:held.txt ${user}:free.txt`);
+  expect([refused.code, await remotePaths()]).toEqual([1, ['/held.txt']]);
+});
+
+test('cp copies within the service, with all facts; with new ones the bytes pass through', async () => {
+  const { id } = await upload('a/one.txt');
+  await files().update(id, { tags: ['t'], metadata: { k: 'v' } });
+  expect((await run(`cp ${user}:a ${user}:b --visibility public`)).code).toBe(0);
+  expect((await run(`cp ${user}:a/one.txt ${user}:c.txt --tag other`)).code).toBe(0);
+  const { files: copies } = await files().list({ sort: 'name' }).page();
+  expect(copies.map(({ name, folder: at, tags, visibility }) => ({ name, at, tags, visibility }))).toEqual(
+    expect.arrayContaining([
+      { name: 'one.txt', at: 'b', tags: ['t'], visibility: 'public' },
+      { name: 'c.txt', at: '', tags: ['other'], visibility: 'private' },
+    ]),
+  );
+  expect(copies.every(({ metadata }) => metadata.k === 'v')).toBe(true);
+});
+
+test('search finds parts of names, sorts and filters', async () => {
+  await upload('x/Über uns.txt', '1');
+  await upload('uber.txt', '12345');
+  await upload('other.txt');
+  const found = await run(`search UBER ${user}: --sort size --order desc`);
+  expect(found.out).toBe('uber.txt\nx/Über uns.txt\n');
+  expect((await run(`search uber ${user}: --max-size 2B --json`)).out.trim().split('\n')).toHaveLength(1);
+  expect(await run('search uber')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('Say whose files'),
+  });
+});
+
+test('share prints a link that works until it is revoked', async () => {
+  const { id } = await upload('docs/a.txt', 'for you');
+  const words = ['share', `${user}:docs/a.txt`, '--expires', '7d', '--max-downloads', '3', '--name', 'Ann'];
+  const shared = await run(words);
+  expect([shared.code, shared.err]).toEqual([0, expect.stringContaining('only this once')]);
+  const url = shared.out.trim();
+  expect(await (await fetch(`${url}/download`)).text()).toBe('for you');
+  const locked = JSON.parse((await run(`share ${user}:docs/a.txt --password --json`, 'hush-hush\n')).out);
+  expect(locked.share).toMatchObject({ file_id: id, has_password: true });
+  const [one] = (await run(`share list ${user}:docs/a.txt --json`)).out.trim().split('\n').slice(-1);
+  const { id: shareId, name, downloads } = JSON.parse(one ?? '');
+  expect([name, downloads]).toEqual(['Ann', 1]);
+  expect((await run(`share list ${user}:`)).out).toContain('1 of 3 downloads');
+  expect((await run(`share revoke ${user}: ${shareId}`)).code).toBe(0);
+  expect((await fetch(`${url}/download`)).status).toBe(404);
+  expect((await run(`share revoke ${user}: ${shareId}`)).code).toBe(3);
+  expect((await run(`share ${user}:docs/a.txt --expires soon`)).code).toBe(2);
+});
+
+test('times of --expires are counted from now, or dates', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  expect(parseExpiry('90m', now)).toBe('2026-01-01T01:30:00.000Z');
+  expect(parseExpiry('2w', now)).toBe('2026-01-15T00:00:00.000Z');
+  expect(parseExpiry('2026-12-31', now)).toBe('2026-12-31');
+  expect(() => parseExpiry('7 days', now)).toThrow(/12h or 7d/);
+});
+
+test('rm puts into the trash, restore brings back, trash empty and rm --permanent delete for good', async () => {
+  const first = await upload('a/one.txt', 'older');
+  await upload('a/b/two.txt');
+  await upload('three.txt');
+  await run(`rm ${user}:a/one.txt`);
+  const second = await upload('a/one.txt', 'newer');
+  expect((await run(`rm -r ${user}:a ${user}:three.txt`)).code).toBe(0);
+  expect((await run(`trash list ${user}: --json`)).out.trim().split('\n')).toHaveLength(4);
+  expect((await run(`trash list ${user}:a/b/`)).out).toMatch(/deleted \d.* kept until \d.* a\/b\/two.txt\n$/);
+  expect((await run(`restore ${user}:a/one.txt`)).code).toBe(0);
+  expect((await files().get(second.id)).sha256).toBe(second.sha256);
+  expect((await run(`trash restore ${user}:#${first.id}`)).code).toBe(0);
+  expect((await run(`restore ${user}:a/`)).code).toBe(0);
+  expect(await remotePaths()).toEqual(['a/b/two.txt', 'a/one.txt', 'a/one.txt']);
+  expect((await run(`rm --permanent ${user}:a/b/two.txt`)).code).toBe(0);
+  expect((await run(`restore ${user}:a/b/two.txt`)).code).toBe(3);
+  expect((await run(`trash empty ${user}:`)).code).toBe(0);
+  expect((await run(`trash list ${user}:`)).out).toBe('');
+  expect((await run(`trash empty ${user}:`)).code).toBe(0);
+});
+
+const checkZip = (path: string) =>
+  execFileSync('python3', [
+    '-c',
+    'import sys,zipfile; print(*sorted(zipfile.ZipFile(sys.argv[1]).namelist()))',
+    path,
+  ])
+    .toString()
+    .trim();
+
+test('zip downloads a folder or files, and overwrites only with --force', async () => {
+  await upload('a/one.txt');
+  await upload('a/b/two.txt');
+  expect((await run(`zip ${user}:a`)).code).toBe(0);
+  expect(checkZip(join(folder, 'a.zip'))).toBe('b/two.txt one.txt');
+  expect((await run(`zip ${user}:a`)).code).toBe(1);
+  expect((await run(`zip ${user}:a/one.txt ${user}:a/b/two.txt -o a.zip --force`)).code).toBe(0);
+  expect(checkZip(join(folder, 'a.zip'))).toBe('a/b/two.txt a/one.txt');
+  expect((await run(`zip ${user}:a/one.txt ${user}:a/b`)).code).toBe(2);
+});
