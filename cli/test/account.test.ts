@@ -92,6 +92,11 @@ test('users and plans', async () => {
   expect((await json('users deactivate ben'))[0].active).toBe(false);
   expect((await json(`users activate id:${user.id}`))[0].active).toBe(true);
   expect((await json('users list')).map(({ external_id }) => external_id)).toContain('ben');
+  expect((await json('users list --find BE')).map(({ external_id }) => external_id)).toEqual(['ben']);
+  expect(await json('users list --usage-min 90')).toEqual([]);
+  expect(await json('settings --trash-days 3')).toEqual([{ trash_days: 3 }]);
+  expect(await json('settings')).toEqual([{ trash_days: 3 }]);
+  await json('settings --trash-days 0');
   expect((await json('plans default tiny'))[0].is_default).toBe(true);
   expect((await json('plans default standard'))[0].is_default).toBe(true);
   await json('plans delete tiny');

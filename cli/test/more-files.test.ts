@@ -1,9 +1,14 @@
 // mv, zip, search, share, restore, trash, and copies within the service, against the real service.
 import { execFileSync } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseExpiry } from '../src/commands/share.run.ts';
+import { outcomeOf, startCommand } from './support/command.ts';
 import { useService } from './support/service.ts';
 
 const service = useService();
@@ -154,4 +159,74 @@ test('zip downloads a folder or files, and overwrites only with --force', async 
   expect((await run(`zip ${user}:a/one.txt ${user}:a/b/two.txt -o a.zip --force`)).code).toBe(0);
   expect(checkZip(join(folder, 'a.zip'))).toBe('a/b/two.txt a/one.txt');
   expect((await run(`zip ${user}:a/one.txt ${user}:a/b`)).code).toBe(2);
+});
+
+/** Passes requests on. Of zips it notes the range, and sends as much of the body as `share` says, of which it takes one after the other. */
+async function startProxy(
+  shares: ('half, then silence' | 'half, then cut')[],
+  betweenZips: () => Promise<unknown> = async () => undefined,
+) {
+  const ranges: (string | undefined)[] = [];
+  const server: Server = createServer(async (request, response) => {
+    const isZip = request.url?.includes('/files/zip') === true;
+    if (isZip && ranges.length > 0) await betweenZips();
+    const { authorization = '', range, 'if-range': ifRange } = request.headers;
+    const answer = await fetch(new URL(request.url ?? '', service.pakhus.baseUrl), {
+      headers: { authorization, ...(range && { range }), ...(ifRange && { 'if-range': String(ifRange) }) },
+    });
+    const body = Buffer.from(await answer.arrayBuffer());
+    response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), connection: 'close' });
+    if (!isZip) return response.end(body);
+    ranges.push(range);
+    const share = shares.shift();
+    if (share === undefined) return response.end(body);
+    const half = body.subarray(0, body.length >> 1);
+    return response.write(half, () => share === 'half, then cut' && setImmediate(() => response.destroy()));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { ranges, env: { ...service.env, PAKHUS_URL: url }, close };
+}
+
+const readZip = async () => Buffer.from(await (await files().zip({ folder: 'a' })).arrayBuffer());
+
+test('zip goes on where it was, after an interruption and after a lost connection', async () => {
+  for (const name of ['1', '2', '3']) await upload(`a/${name}`, new Uint8Array(randomBytes(700_000)));
+  const proxy = await startProxy(['half, then silence', 'half, then cut']);
+  const { env } = proxy;
+  const child = startCommand(`zip ${user}:a -o out.zip`, { env, cwd: folder });
+  const outcome = outcomeOf(child);
+  const part = join(folder, 'out.zip.pakhus-part');
+  const partSize = () =>
+    stat(part).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  await expect.poll(partSize, { timeout: 20_000 }).toBeGreaterThan(1_000_000);
+  child.kill('SIGINT');
+  expect((await outcome).code).toBe(130);
+  const had = await partSize();
+  expect(await service.run(`zip ${user}:a -o out.zip`, { env, cwd: folder })).toMatchObject({ code: 0 });
+  const [first, second, third] = proxy.ranges;
+  expect([first, second]).toEqual([undefined, `bytes=${had}-`]);
+  expect(Number(third?.match(/\d+/)?.[0])).toBeGreaterThan(had);
+  expect((await readFile(join(folder, 'out.zip'))).equals(await readZip())).toBe(true);
+  expect(await readdir(folder)).toEqual(['out.zip']);
+  proxy.close();
+});
+
+test('zip begins anew if the files have changed since', async () => {
+  await upload('a/1', new Uint8Array(randomBytes(700_000)));
+  const proxy = await startProxy(['half, then cut'], () => upload('a/2', 'new'));
+  expect(await service.run(`zip ${user}:a -o out.zip`, { env: proxy.env, cwd: folder })).toMatchObject({
+    code: 0,
+  });
+  expect((await readFile(join(folder, 'out.zip'))).equals(await readZip())).toBe(true);
+  expect(checkZip(join(folder, 'out.zip'))).toBe('1 2');
+  proxy.close();
 });

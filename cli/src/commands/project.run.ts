@@ -33,9 +33,30 @@ const describeUser = (user: User): string =>
 
 const printUser = ({ out }: Context, user: User) => out.print(user, () => describeUser(user));
 
-export async function listUsers({ context }: Call) {
+export async function settings({ options, context }: Call<{ 'trash-days': number | undefined }>) {
   const { client, signal } = await open(context);
-  for await (const user of client.users.list({ limit: pageSize }, { signal })) await printUser(context, user);
+  const { settings: of } = client.project;
+  const days = options['trash-days'];
+  const now =
+    days === undefined ? await of.get({ signal }) : await of.update({ trash_days: days }, { signal });
+  const { trash_days: kept } = now;
+  await context.out.print(now, kept === 0 ? 'No trash' : `Trash: ${formatCount(kept, 'day')}`);
+}
+
+interface UserFilters {
+  readonly find: string | undefined;
+  readonly 'usage-min': number | undefined;
+}
+
+export async function listUsers({ options, context }: Call<UserFilters>) {
+  const { client, signal } = await open(context);
+  const usage = options['usage-min'];
+  const query = {
+    limit: pageSize,
+    ...(options.find !== undefined && { q: options.find }),
+    ...(usage !== undefined && { usage_min: usage }),
+  };
+  for await (const user of client.users.list(query, { signal })) await printUser(context, user);
 }
 
 export async function createUser({

@@ -51,9 +51,34 @@ const integration = { name: 'id', summary: 'Id of the integration' } as const;
 
 export const projectCommands = [
   command({
+    words: ['settings'],
+    group: 'project',
+    summary: 'Show or change the settings of the project',
+    options: {
+      'trash-days': {
+        type: 'integer',
+        value: 'DAYS',
+        min: 0,
+        max: 365,
+        summary: 'How long deleted files stay in the trash; 0 for no trash',
+      },
+    },
+    load: async () => (await load()).settings,
+  }),
+  command({
     words: ['users', 'list'],
     group: 'project',
     summary: 'List users with plan and usage',
+    options: {
+      find: { type: 'string', value: 'TEXT', summary: 'Only those whose id begins with it' },
+      'usage-min': {
+        type: 'integer',
+        value: 'PERCENT',
+        min: 1,
+        max: 1000,
+        summary: 'Only those who use at least this much of their storage',
+      },
+    },
     load: async () => (await load()).listUsers,
   }),
   command({
