@@ -63,31 +63,23 @@ function isMeant({ path, isFolder, fileId }: RemotePlace, { id, folder, name }: 
   return joinPath(folder, name) === path;
 }
 
-/** Read to the end before anything changes: pages of a trash that is being emptied would skip some. */
-async function collect(
+/** Pages go on after the last file that was listed, so that changes meanwhile skip none. */
+async function* listTrashed(
   client: Client,
-  texts: readonly string[],
-  { space }: TrashOptions,
+  place: RemotePlace,
+  space: string | undefined,
   signal: AbortSignal,
-  isOnlyNewest: boolean,
-): Promise<Trashed[]> {
-  const all = new Map<string, Trashed>();
-  for (const place of texts.map(parseRemote)) {
-    const holder = toHolder(client, place, space);
-    let count = 0;
-    for await (const file of findTrashed(holder, place, signal)) {
-      count += 1;
-      all.set(file.id, { holder, file, label: `${place.prefix}${joinPath(file.folder, file.name)}` });
-      if (isOnlyNewest && !place.isFolder) break;
-    }
-    if (count === 0 && place.path + (place.fileId ?? '') !== '')
-      throw new CommandError(
-        'notFound',
-        `There is nothing in the trash of ${describePlace(place)}: pakhus trash list ${place.prefix} shows what is there`,
-      );
-  }
-  return [...all.values()];
+): AsyncGenerator<Trashed> {
+  const holder = toHolder(client, place, space);
+  for await (const file of findTrashed(holder, place, signal))
+    yield { holder, file, label: `${place.prefix}${joinPath(file.folder, file.name)}` };
 }
+
+const notTrashed = (place: RemotePlace) =>
+  new CommandError(
+    'notFound',
+    `There is nothing in the trash of ${describePlace(place)}: pakhus trash list ${place.prefix} shows what is there`,
+  );
 
 export async function restore({
   options,
@@ -97,14 +89,23 @@ export async function restore({
   const { client } = await connect(context, retriesMany);
   const run = createRun(context, options);
   const { signal } = run;
-  for (const { holder, label, file } of await collect(client, given.places, options, signal, true))
-    await run.start({
-      label,
-      action: 'restore',
-      size: 0,
-      memoryBytes: 0,
-      work: async () => ({ id: (await holder.user.files.restore(file.id, { signal })).id }),
-    });
+  for (const place of given.places.map(parseRemote)) {
+    let count = 0;
+    for await (const { holder, label, file } of listTrashed(client, place, options.space, signal)) {
+      count += 1;
+      await run.start({
+        label,
+        action: 'restore',
+        size: 0,
+        memoryBytes: 0,
+        work: async () => ({ id: (await holder.user.files.restore(file.id, { signal })).id }),
+      });
+      if (!place.isFolder) break;
+    }
+    if (count === 0) run.fail(describePlace(place), notTrashed(place));
+    // The next place may name the same files.
+    await run.settle();
+  }
   return run.finish();
 }
 
@@ -114,24 +115,41 @@ export async function emptyTrash({
   context,
 }: Call<TrashOptions & { yes: boolean }, { places: readonly string[] }>) {
   const { client } = await connect(context, retriesMany);
-  const found = await collect(client, given.places, options, context.signal, false);
-  const bytes = found.reduce((sum, { file }) => sum + file.size, 0);
-  const what = `${formatCount(found.length, 'file')} (${formatBytes(bytes)})`;
-  if (!options.yes && isInteractive(context) && !(await confirm(context, `Delete ${what} for good?`))) {
-    context.err.say('Nothing was deleted');
-    return exitCodes.failed;
+  const places = given.places.map(parseRemote);
+  if (!options.yes && isInteractive(context)) {
+    const what = await describeAll(client, places, options.space, context.signal);
+    if (!(await confirm(context, `Delete ${what} for good?`))) {
+      context.err.say('Nothing was deleted');
+      return exitCodes.failed;
+    }
   }
   const run = createRun(context, options);
-  for (const { holder, label, file } of found)
-    await run.start({
-      label,
-      action: 'delete',
-      size: 0,
-      memoryBytes: 0,
-      work: async () => {
-        await deleteFile(holder, file.id, run.signal, true);
-        return { id: file.id };
-      },
-    });
+  for (const place of places)
+    for await (const { holder, label, file } of listTrashed(client, place, options.space, run.signal))
+      await run.start({
+        label,
+        action: 'delete',
+        size: 0,
+        memoryBytes: 0,
+        work: async () => {
+          await deleteFile(holder, file.id, run.signal, true);
+          return { id: file.id };
+        },
+      });
   return run.finish();
+}
+
+async function describeAll(
+  client: Client,
+  places: readonly RemotePlace[],
+  space: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  const total = { files: 0, bytes: 0 };
+  for (const place of places)
+    for await (const { file } of listTrashed(client, place, space, signal)) {
+      total.files += 1;
+      total.bytes += file.size;
+    }
+  return `${formatCount(total.files, 'file')} (${formatBytes(total.bytes)})`;
 }

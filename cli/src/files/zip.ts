@@ -64,6 +64,13 @@ async function readBegun(store: ResumeStore, part: string): Promise<Begun | null
   }
 }
 
+/** Null if it cannot be continued: a proxy may have removed what that needs. */
+function beginningOf(headers: Headers): Begun | null {
+  const etag = headers.get('etag');
+  const length = headers.get('content-length');
+  return etag === null || etag.startsWith('W/') || length === null ? null : { etag, total: Number(length) };
+}
+
 async function readOn(
   { user, spaceId }: Holder,
   selection: ZipSelection,
@@ -79,19 +86,16 @@ async function readOn(
     signal,
   });
   if (response.status !== 206 || state.begun === null) {
-    state.begun = {
-      etag: response.headers.get('etag') ?? '',
-      total: Number(response.headers.get('content-length')),
-    };
+    state.begun = beginningOf(response.headers);
     state.size = 0;
     await handle.truncate(0);
-    await store.set(part, JSON.stringify(state.begun));
+    if (state.begun) await store.set(part, JSON.stringify(state.begun));
   }
   for await (const chunk of response.body ?? []) {
     await handle.write(chunk, 0, chunk.byteLength, state.size);
     state.size += chunk.byteLength;
     onBytes(state.size);
   }
-  if (state.size !== state.begun.total)
+  if (state.begun && state.size !== state.begun.total)
     throw new PakhusError('NETWORK_ERROR', 'The connection was closed too early');
 }
