@@ -79,7 +79,8 @@ describe.skipIf(!browserPath)('what the console loads', () => {
         `GET /project/webhooks/${webhookId}/deliveries`,
       ],
       '/audit': ['GET /project/audit'],
-      '/settings': [],
+      '/variants': ['GET /project/variants'],
+      '/settings': ['GET /project/settings'],
       '/account': ['GET /auth/2fa/status'],
     };
     const admin: Record<string, readonly string[]> = {

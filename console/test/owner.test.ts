@@ -63,6 +63,7 @@ describe.skipIf(!browserPath)('the console of an owner', () => {
     for (const [path, heading] of [
       ['/users', 'No users yet'],
       ['/plans', 'No plans yet'],
+      ['/variants', 'No variants yet'],
       ['/integrations', 'No integrations yet'],
       ['/events', 'Waiting for events'],
       ['/webhooks', 'No webhooks yet'],

@@ -54,6 +54,7 @@ describe.each(firefox)('in $name', (choice) => {
       [`/users/${userId}/tokens`]: 'anna',
       [`/users/${userId}/details`]: 'anna',
       '/plans': 'Plans',
+      '/variants': 'Image variants',
       '/keys': 'Keys',
       '/integrations': 'Integrations',
       '/events': 'Events',

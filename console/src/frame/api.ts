@@ -1,6 +1,7 @@
 // The console's client: the public API with the session's cookie. It remembers what was asked, for the drawer "as code", and
 // when the session has ended it waits for a new login and then goes on.
 import { createClient } from '@pakhus/client';
+import { createHttp } from '../../../client/src/http.ts';
 import { lastingFetch } from '../browser/fetch.ts';
 import { recordRequest } from './code/record.ts';
 import { serviceUrl } from './router.tsx';
@@ -35,6 +36,9 @@ async function send(input: string | URL | Request, init?: RequestInit): Promise<
 }
 
 export const client = createClient({ baseUrl: serviceUrl, fetch: send });
+
+/** For routes that the client has no method for. */
+export const http = createHttp({ baseUrl: serviceUrl, fetch: send });
 
 /** For accounts: a person should read about a limit at once, not wait until it has passed. */
 export const accountClient = createClient({ baseUrl: serviceUrl, fetch: send, retries: 0 });

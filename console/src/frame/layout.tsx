@@ -26,6 +26,7 @@ const entries: Readonly<Record<'admin' | 'project', readonly Entry[]>> = {
     ['/', 'overview', 'overview'],
     ['/users', 'users', 'users'],
     ['/plans', 'plans', 'plans'],
+    ['/variants', 'variants', 'variants'],
     ['/keys', 'keys', 'keys'],
     ['/integrations', 'integrations', 'integrations'],
     ['/events', 'events', 'events'],

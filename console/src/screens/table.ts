@@ -15,6 +15,11 @@ export const screens: readonly Screen[] = [
     load: async () => (await import('./owner/user.tsx')).UserScreen,
   },
   { pattern: '/plans', for: 'project', load: async () => (await import('./owner/plans.tsx')).Plans },
+  {
+    pattern: '/variants',
+    for: 'project',
+    load: async () => (await import('./variants/variants.tsx')).Variants,
+  },
   { pattern: '/keys', for: 'project', load: async () => (await import('./owner/keys.tsx')).Keys },
   {
     pattern: '/integrations',

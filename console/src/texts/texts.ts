@@ -3,12 +3,14 @@ import { account } from './en/account.ts';
 import { admin } from './en/admin.ts';
 import { audit } from './en/audit.ts';
 import { events } from './en/events.ts';
+import { files } from './en/files.ts';
 import { frame } from './en/frame.ts';
 import { owner } from './en/owner.ts';
 import { ui } from './en/ui.ts';
+import { variants } from './en/variants.ts';
 import { webhooks } from './en/webhooks.ts';
 
-const english = { ui, frame, account, admin, owner, audit, events, webhooks };
+const english = { ui, frame, account, admin, owner, audit, events, webhooks, variants, files };
 
 export type Texts = typeof english;
 

@@ -5,6 +5,7 @@ import { session } from '../../frame/session.ts';
 import { t } from '../../texts/texts.ts';
 import { Foreign } from '../../ui/parts.tsx';
 import { CopyField } from '../../ui/secret.tsx';
+import { TrashSetting } from './trash-setting.tsx';
 
 export function Settings() {
   const texts = t.owner.settings;
@@ -32,6 +33,7 @@ export function Settings() {
             <Link to="/account">{texts.security}</Link>
           </p>
         </section>
+        <TrashSetting />
         <section class="card stack">
           <h2>{texts.connect}</h2>
           <p class="soft">{texts.connectHint}</p>

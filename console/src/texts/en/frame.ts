@@ -16,6 +16,7 @@ export const frame = {
   projects: 'Projects',
   users: 'Users',
   plans: 'Plans',
+  variants: 'Image variants',
   keys: 'Keys',
   integrations: 'Integrations',
   events: 'Events',

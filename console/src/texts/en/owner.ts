@@ -255,5 +255,10 @@ export const owner = {
     command: 'Command',
     client: 'JavaScript client',
     guides: 'Guides',
+    trash: 'Trash',
+    trashDays: 'Days in the trash',
+    trashHint:
+      'For so long a deleted file can be brought back. Until then it counts to the storage of its user. 0: no trash, a deletion is final, and what is in the trash now is deleted.',
+    trashSaved: 'The setting is saved',
   },
 };

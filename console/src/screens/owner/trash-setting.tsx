@@ -1,0 +1,42 @@
+// How long deleted files can be brought back.
+import { settings } from '../../frame/delivery.ts';
+import { t } from '../../texts/texts.ts';
+import { Field } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Show, useLoad } from '../../ui/load.tsx';
+import { showToast } from '../../ui/toasts.tsx';
+
+export function TrashSetting() {
+  const texts = t.owner.settings;
+  const loaded = useLoad((signal) => settings.get(signal), []);
+  return (
+    <section class="card stack">
+      <h2>{texts.trash}</h2>
+      <Show of={loaded}>
+        {({ trash_days }) => (
+          <Form
+            submit={t.ui.save}
+            onSubmit={async (values) => {
+              await settings.set({ trash_days: Number(values.trash_days) });
+              showToast(texts.trashSaved);
+            }}
+          >
+            {(wrong) => (
+              <Field
+                label={texts.trashDays}
+                hint={texts.trashHint}
+                name="trash_days"
+                type="number"
+                min={0}
+                max={365}
+                required
+                value={String(trash_days)}
+                wrong={wrong('trash_days')}
+              />
+            )}
+          </Form>
+        )}
+      </Show>
+    </section>
+  );
+}
