@@ -2,18 +2,18 @@
 import type { ListedFile, StoredFile } from '@pakhus/client';
 import { type ComponentType, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { MenuItem } from './menu.tsx';
 import type { Can } from './state/abilities.ts';
 import type { Detail } from './state/detail.ts';
 import type { Model } from './state/model.ts';
 import type { Catalogue } from './texts.en.ts';
 import type { Texts } from './texts.ts';
 
-/** A verb of the host: it appears in menus and above the list. */
-export interface ExtraAction {
-  readonly id: string;
-  readonly label: string;
-  readonly run: (files: readonly ListedFile[]) => void;
-}
+/** Verbs of the host, in menus and above the list. `single` is the file if it is only one; `files` collects all of them, when a verb runs. */
+export type ExtraVerbs = (
+  single: ListedFile | undefined,
+  files: () => readonly ListedFile[],
+) => readonly MenuItem[];
 
 /** Beside a file that is shown large; brings its own texts. */
 export type DetailsPane = ComponentType<{ readonly detail: Detail; readonly file: StoredFile }> & {
@@ -26,7 +26,7 @@ export interface Browsing {
   readonly t: Texts['t'];
   readonly can: Can;
   readonly isPicker: boolean;
-  readonly actions: readonly ExtraAction[];
+  readonly extraVerbs: ExtraVerbs | undefined;
   readonly DetailsPane: DetailsPane | null;
   readonly selectedFileId: string | null;
   go(folder: string): void;

@@ -5,13 +5,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { Button } from './button.tsx';
 import { useChooser } from './chooser.tsx';
-import {
-  type Browsing,
-  BrowsingContext,
-  type DetailsPane,
-  type ExtraAction,
-  useBrowsing,
-} from './context.ts';
+import { type Browsing, BrowsingContext, type DetailsPane, type ExtraVerbs, useBrowsing } from './context.ts';
 import { Overlays } from './dialogs.tsx';
 import { useDrop } from './drop.ts';
 import { Empty } from './empty.tsx';
@@ -35,6 +29,8 @@ import { Viewer } from './viewer.tsx';
 /** What a host can ask of a browser that is shown. */
 export interface BrowserHandle {
   refresh(): void;
+  /** After the selected files went elsewhere. */
+  clearSelection(): void;
   upload(uploads: readonly NewUpload[]): void;
   /** Uploads end when the browser disappears: ask before you leave. */
   readonly isUploading: boolean;
@@ -62,8 +58,7 @@ export interface FileBrowserProps {
   readonly can?: Partial<Can> | undefined;
   /** `Details` of details.tsx; without it, it is not bundled. */
   readonly details?: DetailsPane | undefined;
-  /** More verbs for files. */
-  readonly actions?: readonly ExtraAction[] | undefined;
+  readonly extraVerbs?: ExtraVerbs | undefined;
   /** In a picker, the files that were chosen; otherwise those that are selected now. */
   readonly onSelect?: ((files: readonly ListedFile[]) => void) | undefined;
   readonly onUploaded?: ((file: StoredFile) => void) | undefined;
@@ -81,6 +76,7 @@ export function FileBrowser(props: FileBrowserProps) {
         model.listing.reload();
         model.quota.refresh();
       },
+      clearSelection: model.selection.clear,
       upload: (uploads) => model.uploads.add(uploads),
       get isUploading() {
         const { running, waiting } = model.uploads.totals.peek();
@@ -140,7 +136,7 @@ function useBrowsingFor(props: FileBrowserProps): Browsing {
     t: texts.t,
     can: combine(props.can ?? {}, model.abilities.refused.value, props.readOnly ?? false),
     isPicker,
-    actions: props.actions ?? [],
+    extraVerbs: props.extraVerbs,
     DetailsPane: props.details ?? null,
     selectedFileId: (props.onOpenFile ? props.selectedFileId : ownFile.value) ?? null,
     go: (next) => {
@@ -207,7 +203,8 @@ function EntryMenu() {
   const overlay = model.overlay.value;
   if (overlay?.kind !== 'menu') return null;
   const isMany = model.selection.count.peek() > 1 && model.selection.has(overlay.file.id);
-  const items = verbsFor(browsing, isMany ? model.selection.files() : [overlay.file]);
+  const { file } = overlay;
+  const items = isMany ? verbsFor(browsing, model.selection.files) : verbsFor(browsing, () => [file], file);
   if (items.length === 0) return null;
   return (
     <Menu

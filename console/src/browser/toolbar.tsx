@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { Button, IconButton } from './button.tsx';
 import { type Chooser, hasCamera } from './chooser.tsx';
-import { type Browsing, useBrowsing } from './context.ts';
+import { useBrowsing } from './context.ts';
 import { Icon } from './icons.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
 import { verbsFor } from './verbs.ts';
@@ -77,8 +77,8 @@ function UploadTools({ chooser }: { readonly chooser: Chooser }) {
 function SelectionTools({ count }: { readonly count: number }) {
   const browsing = useBrowsing();
   const { model, t } = browsing;
-  // Thousands may be selected, and this renders at each change of the selection: their files are collected when a verb runs.
-  const verbs = count === 1 ? verbsFor(browsing, model.selection.files()) : manyVerbs(browsing);
+  const { files } = model.selection;
+  const verbs = verbsFor(browsing, files, count === 1 ? files()[0] : undefined);
   return (
     <>
       <IconButton icon="close" label={t('clearSelection')} onPress={() => model.selection.clear()} />
@@ -90,20 +90,11 @@ function SelectionTools({ count }: { readonly count: number }) {
           {...(icon && { icon })}
           onPress={() => run()}
         >
-          <span class="wide">{label}</span>
+          <span class={icon && 'wide'}>{label}</span>
         </Button>
       ))}
     </>
   );
-}
-
-function manyVerbs(browsing: Browsing): MenuItem[] {
-  const { model, can, t, actions } = browsing;
-  const { selection } = model;
-  const extra = actions.map(({ label, run }) => ({ label, run: () => run(selection.files()) }));
-  if (!can.delete) return extra;
-  const remove = () => model.deleteFiles(selection.files());
-  return [...extra, { label: t('delete'), icon: 'trash', isDangerous: true, run: remove }];
 }
 
 function ViewSwitch() {

@@ -12,32 +12,29 @@ export const rename = ({ model }: Browsing, file: ListedFile): void => {
   model.overlay.value = { kind: 'rename', file };
 };
 
-export function verbsFor(browsing: Browsing, files: readonly ListedFile[]): MenuItem[] {
-  const { model, t, can, openFile, actions } = browsing;
-  const [file] = files;
-  const single: MenuItem[] =
-    file && files.length === 1
-      ? [
-          { label: t('open'), icon: 'info', run: () => openFile(file.id) },
-          { label: t('download'), icon: 'download', run: () => void downloadFile(model, file) },
-          ...(canRename(browsing, file)
-            ? [{ label: t('rename'), icon: 'edit', run: () => rename(browsing, file) } as const]
-            : []),
-        ]
-      : [];
-  const extra = actions.map(({ label, run }) => ({ label, run: () => run(files) }));
-  return [
-    ...single,
-    ...extra,
-    ...(can.delete
-      ? [
-          {
-            label: t('delete'),
-            icon: 'trash',
-            isDangerous: true,
-            run: () => model.deleteFiles(files),
-          } as const,
-        ]
-      : []),
-  ];
+/** `single` is the file if it is only one. Thousands may be selected: `files` collects them when a verb runs. */
+export function verbsFor(
+  browsing: Browsing,
+  files: () => readonly ListedFile[],
+  single?: ListedFile,
+): MenuItem[] {
+  const { model, t, can, openFile, extraVerbs } = browsing;
+  const items: MenuItem[] = [];
+  if (single) {
+    items.push(
+      { label: t('open'), icon: 'info', run: () => openFile(single.id) },
+      { label: t('download'), icon: 'download', run: () => void downloadFile(model, single) },
+    );
+    if (canRename(browsing, single))
+      items.push({ label: t('rename'), icon: 'edit', run: () => rename(browsing, single) });
+  }
+  if (extraVerbs) items.push(...extraVerbs(single, files));
+  if (can.delete)
+    items.push({
+      label: t('delete'),
+      icon: 'trash',
+      isDangerous: true,
+      run: () => model.deleteFiles(files()),
+    });
+  return items;
 }

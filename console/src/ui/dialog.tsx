@@ -16,7 +16,7 @@ export function Dialog({ title, children, onClose, closable = true }: DialogProp
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    const opener = document.activeElement;
+    const opener = findFocus();
     const shown = dialog.current;
     shown?.showModal();
     return () => {
@@ -53,4 +53,11 @@ export function Dialog({ title, children, onClose, closable = true }: DialogProp
       </div>
     </dialog>
   );
+}
+
+/** Also inside of a shadow root. */
+function findFocus(): Element | null {
+  let focused = document.activeElement;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  return focused;
 }

@@ -27,7 +27,14 @@ const Page = () => (
       fileId.value = next;
     }}
     details={Details}
-    actions={[{ id: 'count', label: 'Count', run: (files) => (document.title = `${files.length} files`) }]}
+    extraVerbs={(_single, files) => [
+      {
+        label: 'Count',
+        run: () => {
+          document.title = `${files().length} files`;
+        },
+      },
+    ]}
   />
 );
 

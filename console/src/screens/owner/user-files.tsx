@@ -1,4 +1,5 @@
 // The files of a user, or of one of its spaces. Folder, space and the file that is open are in the address.
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import browserStyles from '../../browser/browser.css?inline';
 import { Details } from '../../browser/details.tsx';
@@ -7,12 +8,19 @@ import { client } from '../../frame/api.ts';
 import { address, guardLeaving, path, setQuery } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
 import { Select } from '../../ui/field.tsx';
+import { lazy } from '../../ui/lazy.tsx';
 import { useLoad } from '../../ui/load.tsx';
 import { Shadow } from '../../ui/shadow.tsx';
+import { FileTools } from '../files/file-tools.tsx';
+import { extraVerbs, type FileDialog, FileDialogs, folderActions } from '../files/file-verbs.tsx';
+import { readOrder } from '../files/order.ts';
 import type { UserPartProps } from './user-part.ts';
 
 /** Enough to choose from; the others have links on the tab of spaces. */
 const spacesMax = 100;
+
+const SearchResults = lazy(async () => (await import('../files/search-results.tsx')).SearchResults);
+const Trash = lazy(async () => (await import('../files/trash.tsx')).Trash);
 
 /** The tokens come from the page, with the theme that was chosen there. */
 const styles = [browserStyles];
@@ -29,26 +37,60 @@ export function UserFiles({ user }: UserPartProps) {
       }),
     [query.get('space')],
   );
+  const open = useSignal<FileDialog | null>(null);
+  const show = (next: FileDialog | null) => {
+    open.value = next;
+  };
+  const refresh = () => browser.current?.refresh();
+  const q = query.get('q')?.trim() ?? '';
+  const order = readOrder(query.get('sort'));
+  const isTrash = query.get('view') === 'trash';
+  const isSearch = !isTrash && (q !== '' || order !== null);
+  const spaceId = query.get('space') ?? undefined;
+  const place = { userId: user.id, spaceId, folder: query.get('folder') ?? '' };
   return (
     <div class="stack">
-      <SpaceFilter userId={user.id} chosen={query.get('space') ?? ''} />
-      <Shadow class="files" styles={styles}>
-        <FileBrowser
-          key={query.get('space') ?? ''}
-          user={resource}
-          spaceId={query.get('space') ?? undefined}
-          folder={query.get('folder') ?? ''}
-          onFolderChange={(folder) => setQuery({ folder, file: null })}
-          selectedFileId={query.get('file')}
-          onOpenFile={(file) => setQuery({ file }, { replace: query.get('file') !== null })}
-          can={{ upload: user.active }}
-          details={Details}
-          onReady={(handle) => {
-            browser.current = handle;
+      <SpaceFilter userId={user.id} chosen={spaceId ?? ''} />
+      <FileTools
+        q={query.get('q') ?? ''}
+        order={order}
+        isTrash={isTrash}
+        folderItems={isSearch ? [] : folderActions(place, show)}
+      />
+      {isSearch && <SearchResults userId={user.id} spaceId={spaceId} q={q} order={order} />}
+      {isTrash && <Trash userId={user.id} spaceId={spaceId} onChange={refresh} />}
+      {/* It stays, because uploads go on in it. */}
+      <div hidden={isSearch || isTrash}>
+        <Shadow class="files" styles={styles}>
+          <FileBrowser
+            key={spaceId ?? ''}
+            user={resource}
+            spaceId={spaceId}
+            folder={place.folder}
+            onFolderChange={(folder) => setQuery({ folder, file: null })}
+            selectedFileId={query.get('file')}
+            onOpenFile={(file) => setQuery({ file }, { replace: query.get('file') !== null })}
+            can={{ upload: user.active }}
+            details={Details}
+            extraVerbs={extraVerbs(place, show)}
+            onReady={(handle) => {
+              browser.current = handle;
+            }}
+            language={document.documentElement.lang}
+          />
+        </Shadow>
+      </div>
+      {open.value && (
+        <FileDialogs
+          {...place}
+          open={open.value}
+          onClose={() => show(null)}
+          onChange={() => {
+            browser.current?.clearSelection();
+            refresh();
           }}
-          language={document.documentElement.lang}
         />
-      </Shadow>
+      )}
     </div>
   );
 }

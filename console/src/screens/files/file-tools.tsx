@@ -1,0 +1,71 @@
+// Above the file browser: search, order, the trash, and what can be done with the folder that is shown.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { setQuery } from '../../frame/router.tsx';
+import { t } from '../../texts/texts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Field, Select } from '../../ui/field.tsx';
+import { Menu, type MenuItem } from '../../ui/menu.tsx';
+import type { Order } from './order.ts';
+
+const typingPauseMs = 250;
+
+interface FileToolsProps {
+  readonly q: string;
+  readonly order: Order | null;
+  readonly isTrash: boolean;
+  readonly folderItems: readonly MenuItem[];
+}
+
+/** The address follows what is typed, a moment later. */
+export function FileTools({ q, order, isTrash, folderItems }: FileToolsProps) {
+  const texts = t.files;
+  const typed = useSignal(q);
+  useEffect(() => {
+    if (typed.value === q) return;
+    const timer = setTimeout(() => setQuery({ q: typed.value }, { replace: true }), typingPauseMs);
+    return () => clearTimeout(timer);
+  }, [typed.value]);
+  useEffect(() => {
+    typed.value = q;
+  }, [q]);
+  if (isTrash)
+    return (
+      <div class="row">
+        <Button size="small" icon="back" onPress={() => setQuery({ view: null })}>
+          {texts.backToFolders}
+        </Button>
+      </div>
+    );
+  return (
+    <search class="toolbar">
+      <Field
+        label={texts.search}
+        name="q"
+        type="search"
+        maxLength={100}
+        value={typed.value}
+        onInput={(value) => {
+          typed.value = value;
+        }}
+      />
+      <Select
+        label={texts.sort}
+        name="sort"
+        value={order ?? ''}
+        options={Object.entries(texts.sorts).map(([name, text]) => [name === 'folders' ? '' : name, text])}
+        onChange={(sort) => setQuery({ sort })}
+      />
+      {folderItems.length > 0 && (
+        <Menu label={texts.folderMenu} text={texts.folderMenu} items={folderItems} />
+      )}
+      <Button
+        size="small"
+        icon="trash"
+        onPress={() => setQuery({ view: 'trash', q: null, sort: null, file: null })}
+      >
+        {texts.trash.open}
+      </Button>
+    </search>
+  );
+}

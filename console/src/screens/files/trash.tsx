@@ -1,0 +1,168 @@
+// The trash of a user: deleted files that can be brought back, or deleted for good.
+import type { AnswerOf } from '@pakhus/client';
+import { useSignal } from '@preact/signals';
+import { settings, trash } from '../../frame/delivery.ts';
+import { Link } from '../../frame/router.tsx';
+import { t } from '../../texts/texts.ts';
+import { attempt } from '../../ui/attempt.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { formatBytes, formatNumber } from '../../ui/format.ts';
+import { Show, ShowPages, startAt, useLoad, usePages } from '../../ui/load.tsx';
+import { Empty, Foreign, Time } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { showToast } from '../../ui/toasts.tsx';
+
+type TrashedFile = AnswerOf<'GET /project/users/{userId}/files'>['files'][number];
+
+interface TrashProps {
+  readonly userId: string;
+  readonly spaceId: string | undefined;
+  /** Something was restored or deleted for good. */
+  readonly onChange: () => void;
+}
+
+export function Trash(props: TrashProps) {
+  const texts = t.files.trash;
+  const loaded = useLoad((signal) => settings.get(signal), []);
+  return (
+    <section class="stack">
+      <h2>{texts.title}</h2>
+      <Show of={loaded}>
+        {({ trash_days }) =>
+          trash_days === 0 ? (
+            <Empty icon="trash" title={texts.off} action={<Link to="/settings">{texts.toSettings}</Link>}>
+              {texts.offHint}
+            </Empty>
+          ) : (
+            <>
+              <p class="soft">{texts.days(formatNumber(trash_days))}</p>
+              <TrashedFiles {...props} />
+            </>
+          )
+        }
+      </Show>
+    </section>
+  );
+}
+
+function TrashedFiles({ userId, spaceId, onChange }: TrashProps) {
+  const texts = t.files.trash;
+  const removing = useSignal<TrashedFile | null>(null);
+  const files = usePages(
+    async (cursor, signal) => {
+      const query = { ...(spaceId && { space_id: spaceId }), ...startAt(cursor) };
+      const page = await trash.list(userId, query, signal);
+      return { items: page.files, next_cursor: page.next_cursor };
+    },
+    [userId, spaceId],
+  );
+  const changed = async (text: string) => {
+    showToast(text);
+    onChange();
+    await files.reload();
+  };
+  const restore = ({ id, name }: TrashedFile) =>
+    attempt(async () => {
+      await trash.restore(userId, id);
+      await changed(texts.restored(name));
+    });
+  const remove = (file: TrashedFile) => {
+    removing.value = file;
+  };
+  return (
+    <>
+      <ShowPages
+        of={files}
+        empty={
+          <Empty icon="trash" title={texts.empty}>
+            {texts.emptyHint}
+          </Empty>
+        }
+      >
+        {(items) => (
+          <Table
+            caption={texts.title}
+            columns={columns(restore, remove)}
+            rows={items}
+            keyOf={({ id }) => id}
+          />
+        )}
+      </ShowPages>
+      {removing.value && (
+        <RemoveForGood
+          userId={userId}
+          file={removing.value}
+          onClose={() => {
+            removing.value = null;
+          }}
+          onRemoved={changed}
+        />
+      )}
+    </>
+  );
+}
+
+const columns = (
+  onRestore: (file: TrashedFile) => unknown,
+  onRemove: (file: TrashedFile) => void,
+): readonly Column<TrashedFile>[] => {
+  const texts = t.files;
+  return [
+    { title: texts.name, kind: 'head', cell: ({ name }) => <Foreign>{name}</Foreign> },
+    {
+      title: texts.folder,
+      cell: ({ folder }) => (folder ? <Foreign>{folder}</Foreign> : <span class="soft">{texts.root}</span>),
+    },
+    { title: texts.size, kind: 'number', cell: ({ size }) => formatBytes(size) },
+    { title: texts.trash.trashed, cell: ({ trashed_at }) => <Time at={trashed_at ?? null} /> },
+    { title: texts.trash.purged, cell: ({ purge_at }) => <Time at={purge_at ?? null} /> },
+    {
+      title: texts.actions,
+      kind: 'actions',
+      cell: (file) => (
+        <div class="row end">
+          <Button size="small" onPress={() => onRestore(file)}>
+            {texts.trash.restore}
+          </Button>
+          <Button
+            size="small"
+            kind="plain"
+            icon="trash"
+            label={texts.trash.remove}
+            onPress={() => onRemove(file)}
+          />
+        </div>
+      ),
+    },
+  ];
+};
+
+interface RemoveProps {
+  readonly userId: string;
+  readonly file: TrashedFile;
+  readonly onClose: () => void;
+  readonly onRemoved: (text: string) => unknown;
+}
+
+function RemoveForGood({ userId, file, onClose, onRemoved }: RemoveProps) {
+  const texts = t.files.trash;
+  return (
+    <Confirm
+      title={texts.removeTitle}
+      action={texts.remove}
+      onClose={onClose}
+      onConfirm={async () => {
+        await trash.delete(userId, file.id);
+        onRemoved(texts.removed(file.name));
+      }}
+    >
+      <p>
+        <strong>
+          <Foreign>{file.name}</Foreign>
+        </strong>
+      </p>
+      <p>{texts.removeHint}</p>
+    </Confirm>
+  );
+}
