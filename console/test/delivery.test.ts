@@ -193,6 +193,22 @@ describe.skipIf(!browserPath)('delivery in the console', () => {
     await pressInDialog(page, 'Delete the folder');
     await expectToast(page, 'Deleted: 2');
     expect(pathsOf(await list())).toEqual(['new/place/one.txt', 'new/place/three.txt']);
+
+    await page.getByText('place', { exact: true }).first().click();
+    for (const name of ['one.txt', 'three.txt'])
+      await page
+        .getByText(name)
+        .first()
+        .click({ modifiers: ['ControlOrMeta'] });
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') asked.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    });
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    // Leaving does not wait for the time to undo, and one request is enough.
+    await page.getByRole('link', { name: 'Spaces', exact: true }).click();
+    await expect.poll(list).toEqual([]);
+    expect(asked).toEqual([expect.stringMatching(/^POST .*\/files\/batch$/)]);
   });
 
   test('a folder, or the files that are selected, are downloaded as a zip', async () => {

@@ -19,10 +19,14 @@ export function onSessionEnded(restore: () => Promise<void>): void {
 const isLogin = (path: string): boolean =>
   /^\/auth\/(login|2fa\/login|forgot-password|reset-password)$/.test(path);
 
-async function send(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+/** Deletions of many files outlive the page, like that of a single one. */
+const isBatch = (path: string): boolean => path.endsWith('/files/batch');
+
+async function send(input: string | URL | Request, given?: RequestInit): Promise<Response> {
   const url = String(input);
-  if (!url.startsWith(apiRoot)) return fetch(input, init);
+  if (!url.startsWith(apiRoot)) return fetch(input, given);
   const path = url.slice(apiRoot.length);
+  const init = isBatch(path) ? { ...given, keepalive: true } : given;
   recordRequest(path, init);
   const response = await lastingFetch(input, init);
   if (response.status !== 401 || isLogin(path) || !restoreSession || init?.body instanceof ReadableStream)

@@ -57,7 +57,8 @@ export const trash = {
 export async function runBatch(userId: string, { ids, ...rest }: Batch): Promise<void> {
   for (let from = 0; from < ids.length; from += batchMax) {
     const body = { ...rest, ids: ids.slice(from, from + batchMax) };
-    await http.create(`POST ${user}/files/batch`, { params: [userId], body });
+    // Never repeated: a lost answer must not copy twice.
+    await http.call(`POST ${user}/files/batch`, { params: [userId], body });
   }
 }
 

@@ -29,8 +29,16 @@ export function createDeletions(options: DeletionOptions): Deletions {
   const batches = new Set<(lanes: number) => void>();
 
   async function send(items: readonly FileItem[], lanes: number): Promise<void> {
-    const queue = items.values();
+    let queue = items.values();
     const deleted: FileItem[] = [];
+    if (user.deleteAll && items.length > 1)
+      try {
+        await user.deleteAll(items.map(({ key }) => key));
+        deleted.push(...queue);
+      } catch {
+        // One of them is gone or held: the others can go.
+        queue = items.values();
+      }
     const failed: FileItem[] = [];
     let firstError: unknown;
     const lane = async () => {
