@@ -75,8 +75,6 @@ export const files = {
     linkHint: 'This link is shown only now. Copy it and send it.',
     existing: 'Links to this file',
     none: 'No links yet.',
-    unnamed: 'Link',
-    created: 'Created',
     downloads: 'Downloads',
     of: (count: string, max: string) => `${count} of ${max}`,
     ends: 'Ends',

@@ -35,7 +35,6 @@ export const variants = {
     choose: 'Variant',
     none: 'This project has no variants.',
     toVariants: 'Create one',
-    making: 'The image is being made…',
     alt: (name: string, variant: string) => `${name} as ${variant}`,
     facts: (width: string, height: string, size: string) => `${width} × ${height} pixels, ${size}`,
     address: 'Address',
