@@ -368,6 +368,39 @@ it('files are shared by links, and images read as variants', async () => {
   await variants.delete('small');
 });
 
+it('content is asked for again with a new token, and an image in the making waited for', async () => {
+  const { project, user, users } = connect({ key: served.key });
+  await users.create({ externalId: 'fred' });
+  const { id } = await user('fred').files.upload(new Uint8Array(blankPng(64, 48)), {
+    name: 'a.png',
+    mimeType: 'image/png',
+  });
+  await (await project.variants()).create({ name: 'tiny', format: 'webp', width: 8, fit: 'inside' });
+  const statuses: number[] = [];
+  let pending = 2;
+  const patient = createClient({
+    baseUrl: served.baseUrl,
+    token: async () => (statuses.length === 0 ? 'expired' : served.key),
+    fetch: async (input, init) => {
+      const real = await fetch(input, init);
+      const isPending = real.ok && pending-- > 0;
+      const headers = { 'retry-after': '0.01', 'content-type': 'application/json' };
+      const answer = isPending ? new Response('{"status":"pending"}', { status: 202, headers }) : real;
+      statuses.push(answer.status);
+      return answer;
+    },
+  });
+  const { files } = patient.user('fred');
+  const response = await files.content(id, { variant: 'tiny' });
+  expect([response.headers.get('content-type'), statuses]).toEqual(['image/webp', [401, 202, 202, 200]]);
+  await response.body?.cancel();
+  pending = 1;
+  expect(await files.variant(id, 'tiny')).toMatchObject({ width: 8, height: 6 });
+  pending = 1_000_000;
+  const signal = AbortSignal.timeout(50);
+  await expect(files.variant(id, 'tiny', { signal })).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
 it('an upload that is aborted gives back its room', async () => {
   const { files, storage } = connect({ key: served.key }).user('anna');
   const endless = async function* () {

@@ -40,6 +40,21 @@ test('a request that is not safe to repeat is sent once', async () => {
   expect(proxy.seen).toHaveLength(1);
 });
 
+test('a copy whose answer is lost happens once, and a batch is sent once', async () => {
+  await client.users.create({ externalId: 'copier' });
+  const { files } = client.user('copier');
+  const { id } = await files.upload('hello', { name: 'copied.txt' });
+  proxy.set({ fault: { kind: 'storedThenLost' }, count: 1 });
+  const copy = await files.copy(id, { folder: 'copies' });
+  expect(proxy.seen).toHaveLength(2);
+  const { files: copies } = await files.list({ folder: 'copies' }).page();
+  expect(copies.map((one) => one.id)).toEqual([copy.id]);
+  proxy.set({ fault: { kind: 'storedThenLost' } });
+  const batch = files.batch({ ids: [id], action: 'copy' });
+  await expect(batch).rejects.toMatchObject({ code: 'NETWORK_ERROR' });
+  expect(proxy.seen).toHaveLength(1);
+});
+
 test('other mistakes are not repeated, and say what the server said', async () => {
   const error = await client.users.create({ externalId: '' }).catch((thrown: unknown) => thrown);
   if (!(error instanceof PakhusError)) throw error;
