@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sweepShares } from '../../src/features/shares/shares.jobs.ts';
 import { bytesOf, readAll } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
+import { readFeed } from '../support/feed.ts';
 import { never } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { createLiveSpace } from '../support/spaces.ts';
@@ -95,7 +96,7 @@ const downloadsOf = async ({ tenant }: Place, { at }: Shared): Promise<number> =
 describe('managing shares', () => {
   test('shares.create: gives the link once, keeps only a hash of its secret, and is audited and an event', async () => {
     const at = await place();
-    await service.api.get('/project/events', at.tenant.key);
+    const feed = await readFeed(service.api, at.tenant.key, '&types=share.*');
     const expires_at = '2099-01-31T12:00:00.000Z';
     const input = { name: 'For the printer', expires_at, password: 'a secret', max_downloads: 3 };
     const reply = await service.api.post(`${at.file}/shares`, at.tenant.key, input);
@@ -123,9 +124,7 @@ describe('managing shares', () => {
       (await service.api.put(`${at.file}/shares/${made.id}`, at.tenant.key, { active: false })).status,
     ).toBe(200);
     expect((await service.api.delete(`${at.file}/shares/${made.id}`, at.tenant.key)).status).toBe(204);
-    const { events } = (await service.api.get('/project/events?from=oldest&types=share.*', at.tenant.key))
-      .body;
-    expect(events.map(({ type, data }: { type: string; data: { id: string } }) => [type, data.id])).toEqual([
+    expect((await feed.next(3)).map(({ type, data }) => [type, data.id])).toEqual([
       ['share.created', made.id],
       ['share.revoked', made.id],
       ['share.revoked', made.id],
