@@ -222,7 +222,8 @@ for (const store of storesFor('zips')) {
     });
 
     test('files.zip: a file that is deleted in the middle ends the connection, and the next zip is another', async () => {
-      const first = await put(bytesOf(6_000_000), 'a', inFolder('gone'));
+      // More than the buffers between here and there hold.
+      const first = await put(bytesOf(40_000_000), 'a', inFolder('gone'));
       const second = await put(bytesOf(400_000, 2), 'b', inFolder('gone'));
       expect(first).not.toBe(second);
       const reply = await request(`${service.baseUrl}${path}/files/zip?folder=gone`, {
@@ -237,7 +238,8 @@ for (const store of storesFor('zips')) {
       await expect(readAll(reply.body)).rejects.toThrow();
       const again = await fetchZip('folder=gone');
       expect(again.headers.etag).not.toBe(reply.headers.etag);
-      expect(Object.keys(await contentsOf(again.body))).toEqual(['a']);
+      // The first file and little more.
+      expect(Math.floor(again.body.length / 1_000)).toBe(40_000);
     });
 
     test('files.zip: a client that leaves ends the reading', async () => {
