@@ -51,7 +51,7 @@ async function embeddedServer(): Promise<{ url: string; stop: () => Promise<void
   const embedded = await startEmbeddedPostgres({
     dataDir,
     log: createLogger('silent'),
-    settings: { max_connections: '400' },
+    settings: { max_connections: '800' },
   });
   const { host, port, user, password, database } = embedded.connection;
   return {
