@@ -42,7 +42,7 @@ export async function readSources(
 
 const attemptsMax = 3;
 
-/** The object may move or be compressed meanwhile: the copy is made again then. Nothing is left behind if it fails. */
+/** The object may move or be compressed meanwhile: the copy is made again then. */
 export const duplicate = (
   deps: Deps,
   actor: TenantActor,
@@ -75,17 +75,22 @@ async function duplicateOnce(
   const file = await describeCopy(deps, actor, user, source, wishes);
   const object = await deps.reservations.newObject(actor.projectId, file.zone);
   const target = { key: toStorageKey(object), meta: buildObjectMeta(file.name, file.mime_type) };
+  // A copy that failed may still be made, so its reservation stays for the reaper; one that was made is removed here.
+  await deps.reservations
+    .whileReserved(object, () => deps.objects.copy(source.zone, object.zone, source.storage_key, target))
+    .catch(explainAbsence);
   try {
-    await deps.reservations.whileReserved(object, () =>
-      deps.objects.copy(source.zone, object.zone, source.storage_key, target),
-    );
     await refuseChanged(deps, actor, user.id, source);
   } catch (error) {
     await waitForRemoval(removeRefused(deps, object));
-    if (error instanceof PakhusError && error.code === 'NOT_FOUND') throw new SourceChanged();
-    throw error;
+    return explainAbsence(error);
   }
   return { file: { ...file, id: object.fileId, storage_key: target.key }, object };
+}
+
+/** The source is somewhere else, or gone: the next attempt finds out. */
+function explainAbsence(error: unknown): never {
+  throw error instanceof PakhusError && error.code === 'NOT_FOUND' ? new SourceChanged() : error;
 }
 
 async function refuseChanged(

@@ -1,5 +1,5 @@
 // Statements on the index of files that projects get whose users have many of them and search.
-import { constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
+import { constantSql, type Sql, sql } from '../../platform/db/sql.ts';
 import {
   columnsOfIndex,
   type FileSearch,
@@ -9,7 +9,7 @@ import {
   sortKey,
   withinOrder,
 } from './files.search.sql.ts';
-import { type FileFilter, isNarrowed, narrowed } from './files.sql.ts';
+import { type FileFilter, inSpace, isNarrowed, narrowed } from './files.sql.ts';
 
 /** What is known of the index before a search. */
 export interface SearchState {
@@ -108,14 +108,8 @@ function held(userId: string, { folder, space }: FileFilter): Sql {
 
 /** The rest of the filter. Only files themselves have tags, types and visibility. */
 function others(projectId: string, filter: FileFilter): Sql {
-  const { space } = filter;
-  const inSpace =
-    space === 'all'
-      ? noSql
-      : space === 'none'
-        ? sql` and space_id is null`
-        : sql` and space_id = ${space.spaceId}`;
-  if (!isNarrowed(filter)) return inSpace;
-  return sql`${inSpace} and exists (
+  const within = inSpace(filter.space);
+  if (!isNarrowed(filter)) return within;
+  return sql`${within} and exists (
     select from files where files.project_id = ${projectId} and files.id = file_id${narrowed(filter)})`;
 }

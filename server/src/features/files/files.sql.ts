@@ -443,7 +443,7 @@ function selectFamily(
 const holderCondition = (userId: string, space: SpaceFilter): Sql =>
   space === 'all' || space === 'none' ? sql`user_id = ${userId}` : sql`true`;
 
-function inSpace(space: SpaceFilter): Sql {
+export function inSpace(space: SpaceFilter): Sql {
   if (space === 'all') return noSql;
   return space === 'none' ? sql` and space_id is null` : sql` and space_id = ${space.spaceId}`;
 }

@@ -4,7 +4,7 @@ import type { SpaceFilter } from '../../contract/file.ts';
 import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
-import { type FilePosition, type FileScope, toStamp } from './files.sql.ts';
+import { type FilePosition, type FileScope, inSpace, toStamp } from './files.sql.ts';
 
 /** Deletes files from the trash, for good. */
 export const purgeFiles = (
@@ -60,17 +60,12 @@ export function listTrashed(
 ): Sql {
   const found = sql`select * from (
     select id, project_id, user_id, space_id, mime_type, view, trashed_at as created_at from trashed_files) newest
-    where project_id = ${projectId} and user_id = ${userId}${within(space)}${after}`;
+    where project_id = ${projectId} and user_id = ${userId}${inSpace(space)}${after}`;
   return sql`
     select id, created_at, view || coalesce(${jobOf}, 'null') || ',"trashed_at":"' || to_iso(created_at)
       || '","purge_at":"' || to_iso(created_at + make_interval(days => (
         select p.trash_days::int from projects p where p.id = ${projectId}))) || '"}' as shown
     from (${newestFirst(found, page)}) trashed`;
-}
-
-function within(space: SpaceFilter): Sql {
-  if (space === 'all') return noSql;
-  return space === 'none' ? sql` and space_id is null` : sql` and space_id = ${space.spaceId}`;
 }
 
 const chunk = constantSql(250);
