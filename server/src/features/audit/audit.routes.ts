@@ -13,8 +13,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../contract/wire.ts';
-import { isoOf } from '../../kernel/clock.ts';
-import { parseTimestamp } from '../../kernel/text/timestamp.ts';
+import { toEndUtc, toUtc } from '../../kernel/text/timestamp.ts';
 import { afterCursor, toPage } from '../../platform/db/paging.ts';
 import { search } from '../../platform/db/project-work.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
@@ -58,12 +57,6 @@ const AuditEntry = Named('AuditEntry', {
 });
 
 const Logs = Listing('logs', AuditEntry);
-
-/** In UTC: PostgreSQL refuses some offsets that JavaScript accepts. */
-const toUtc = (text: string): string => isoOf(parseTimestamp(text) ?? 0);
-
-/** For a date, the end of that day. */
-const toEndUtc = (text: string): string => (/T/i.test(text) ? toUtc(text) : `${text}T23:59:59.999999Z`);
 
 async function readLogs(
   deps: Deps,

@@ -3,10 +3,9 @@
 import type { TenantActor } from '../../contract/actor.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { Serialized } from '../../contract/serialized.ts';
-import { isoOf } from '../../kernel/clock.ts';
 import type { Position } from '../../kernel/cursor.ts';
 import { invalid } from '../../kernel/error.ts';
-import { parseTimestamp } from '../../kernel/text/timestamp.ts';
+import { toEndUtc, toUtc } from '../../kernel/text/timestamp.ts';
 import { isStatementTimeout } from '../../platform/db/outage.ts';
 import type { PageRequest } from '../../platform/db/paging.ts';
 import { projectTransaction, search as runSearch } from '../../platform/db/project-work.ts';
@@ -70,12 +69,6 @@ export function parseSearch(query: SearchQuery): FileSearch | null {
     order: given.order ?? (sort === 'name' ? 'asc' : 'desc'),
   };
 }
-
-/** PostgreSQL refuses some offsets that JavaScript accepts. */
-const toUtc = (text: string): string => isoOf(parseTimestamp(text) ?? 0);
-
-/** For a date, the end of that day. */
-const toEndUtc = (text: string): string => (/T/i.test(text) ? toUtc(text) : `${text}T23:59:59.999Z`);
 
 type SearchFilter = FileFilter & { readonly search: FileSearch };
 

@@ -1,5 +1,7 @@
 // Timestamps as callers write them: a date, or a date and time.
 
+import { isoOf } from '../clock.ts';
+
 const pattern = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(Z|[+-]\d\d:\d\d)?$/i;
 
 /**
@@ -15,3 +17,10 @@ export function parseTimestamp(text: string): number | null {
   const isDay = new Date(day).toISOString().startsWith(day);
   return isDay && /^(?!0000)\d{4}-/.test(new Date(timestamp).toISOString()) ? timestamp : null;
 }
+
+/** In UTC: PostgreSQL refuses some offsets that JavaScript accepts. The text is a valid timestamp. */
+export const toUtc = (text: string): string => isoOf(parseTimestamp(text) ?? 0);
+
+/** For a date, the end of that day. */
+export const toEndUtc = (text: string): string =>
+  /T/i.test(text) ? toUtc(text) : `${text}T23:59:59.999999Z`;
