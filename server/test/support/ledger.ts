@@ -42,11 +42,19 @@ export async function unsettledOf({ databaseUrl }: TestPakhus, projectId: string
 }
 
 /** Expires every hold, as if the time for late requests had passed as well. */
-export const endHolds = ({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> =>
-  rowsOf<object>(
-    databaseUrl,
-    `update objects set held_until = now() - interval '1 second', late_until = null where state <> 'stored'`,
+export const endHolds = ({ databaseUrl }: { readonly databaseUrl: string }): Promise<true> =>
+  until('every hold has ended', () =>
+    rowsOf(
+      databaseUrl,
+      `update objects set held_until = now() - interval '1 second', late_until = null where state <> 'stored'`,
+    ).then(() => true, unlessDeadlocked),
   );
+
+/** A worker locks a batch of objects in an order of its own: whoever loses, tries again. */
+function unlessDeadlocked(error: { readonly code?: string }): false {
+  if (error.code === '40P01') return false;
+  throw error;
+}
 
 export async function reapAll(service: TestPakhus): Promise<void> {
   await endHolds(service);
