@@ -141,6 +141,14 @@ const indexed = async (): Promise<number> =>
   (await rowsOf(service.databaseUrl, `select file_id from file_names where project_id = '${tenant.id}'`))
     .length;
 
+async function moveDocs(to: string, from = 'docs'): Promise<void> {
+  const reply = await service.api.call('POST', `${path}/folders/move`, {
+    as: tenant.key,
+    body: { from, to },
+  });
+  expect(reply.status, reply.text).toBe(200);
+}
+
 describe('files.list', () => {
   test('finds and sorts the files of a user who has few, and indexes nothing', async () => {
     await putAll();
@@ -164,6 +172,12 @@ describe('files.list', () => {
     expect(deleted.status).toBe(204);
     expect(await indexed()).toBe(2 * names.length - 1);
     await expectAll();
+    await moveDocs('elsewhere/docs');
+    const moved = await listAll('sort=name&folder=elsewhere/docs');
+    expect(moved.length).toBeGreaterThan(0);
+    expect(await listAll('sort=name&folder=docs')).toEqual([]);
+    await moveDocs('docs', 'elsewhere/docs');
+    expect(await listAll('sort=name&folder=docs')).toHaveLength(moved.length);
   });
 
   test('binds a cursor to the order of its list', async () => {

@@ -575,6 +575,14 @@ export const findLongestFolder = (
   select max(length(folder)) as length from files
   where project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${isBelow(folder)}`;
 
+/**
+ * Spares the rest of the transaction the upkeep of `file_names`. With a lock on the project, which therefore does not begin
+ * to search meanwhile.
+ */
+export const leaveNames = (projectId: string): Sql => sql`
+  select set_config('pakhus.names_unsearched', 'yes', true) from projects
+  where id = ${projectId} and searches_since is null`;
+
 /** Gives a subtree another place, and records an event for each file if the project listens. `to` is empty for the root. */
 export const moveFolder = (
   projectId: string,

@@ -8,6 +8,7 @@ import {
   type FilePosition,
   type FileScope,
   findLongestFolder,
+  leaveNames,
   lockFilesBelow,
   moveFolder,
   removeFiles,
@@ -26,6 +27,7 @@ export async function longestFolder(
   return row?.length ?? 0;
 }
 
+/** The caller has locked the project. */
 export async function moveBelow(
   tx: Transaction,
   projectId: string,
@@ -34,6 +36,7 @@ export async function moveBelow(
   from: string,
   to: string,
 ): Promise<number> {
+  await tx.query(leaveNames(projectId));
   const [row] = await tx.query<{ files: number }>(moveFolder(projectId, userId, space, from, to));
   return row?.files ?? 0;
 }
