@@ -25,6 +25,26 @@ export async function fillFiles(server, total, columns, { counted } = {}) {
   });
 }
 
+/** Indexes the names of the tenant's files, as the service does over hours. */
+export async function fillNames({ tenant: { projectId }, database }) {
+  await withClient(database, async (client) => {
+    const indexes = await dropIndexes(client, 'file_names');
+    await client.query(
+      `insert into file_names (project_id, user_id, space_id, file_id, folder_hash, name_key, size, sha256, created_at)
+       select project_id, user_id, space_id, id, md5(folder)::uuid, file_name_key(name), size, sha256, created_at
+       from files where project_id = $1`,
+      [projectId],
+    );
+    await client.query(`set maintenance_work_mem = '512MB'`);
+    for (const definition of indexes) await client.query(definition);
+    await client.query(
+      `update projects set searches_since = now() - interval '1 hour', searchable = true where id = $1`,
+      [projectId],
+    );
+    await client.query('vacuum (analyze) file_names');
+  });
+}
+
 /**
  * Adds audit rows until there are `total` of them, spread over 300 days in the order of their time. `columns` as above.
  */

@@ -141,6 +141,9 @@ const indexed = async (): Promise<number> =>
   (await rowsOf(service.databaseUrl, `select file_id from file_names where project_id = '${tenant.id}'`))
     .length;
 
+/** What was found for one page may be sorted again. */
+const sortOfPage = /-> {2}Sort\n.*Sort Key:.*\n\s+-> {2}CTE Scan/g;
+
 async function moveDocs(to: string, from = 'docs'): Promise<void> {
   const reply = await service.api.call('POST', `${path}/folders/move`, {
     as: tenant.key,
@@ -239,7 +242,7 @@ describe('files.list', () => {
             const value = { name: 'img 5', size: '5', created_at: '2026-01-01' }[sort];
             for (const after of [noSql, afterSearched(search, columnsOfIndex, [value, other.file_id])]) {
               const plan = await explain(walkFiles(tenant.id, userId, filter, search, after, 200, 21));
-              const walk = plan.slice(plan.indexOf('CTE walked'), plan.indexOf('CTE matching'));
+              const walk = plan.replaceAll(sortOfPage, '');
               expect(walk, `${sort} ${order} ${key}`).not.toMatch(/Sort|Seq Scan/);
               expect(walk).toContain(key);
             }

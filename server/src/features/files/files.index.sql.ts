@@ -4,7 +4,6 @@ import {
   columnsOfIndex,
   type FileSearch,
   inOrder,
-  inReverse,
   searched,
   sortKey,
   withinOrder,
@@ -40,11 +39,10 @@ export const indexFiles = (projectId: string, filesMax: number): Sql =>
   sql`select index_files(${projectId}, ${filesMax}) as more`;
 
 export interface WalkRow {
-  readonly walked: number;
-  /** Where the walk ended. */
-  readonly last: [key: string, id: string] | null;
   readonly ids: string[];
   readonly keys: string[];
+  /** Where the walk ended. Null if the page was filled before, or if there are no more files. */
+  readonly last: [key: string, id: string] | null;
 }
 
 export interface FoundRow {
@@ -52,7 +50,10 @@ export interface FoundRow {
   readonly key: string;
 }
 
-/** Follows the order for so many files and no more, and tells which of them match. */
+/**
+ * Follows the order until the page is full, for so many files and no more. Needs nothing but the index, as long as that has the columns
+ * which are searched: so the project is checked once, and not for every file.
+ */
 export function walkFiles(
   projectId: string,
   userId: string,
@@ -64,18 +65,18 @@ export function walkFiles(
 ): Sql {
   const key = sortKey(search, columnsOfIndex);
   const sorted = inOrder(search, sql`key`, sql`file_id`);
+  const inTurn = sql`
+    from file_names where ${ofProject(projectId, userId, filter)} and ${held(userId, filter)}${withinOrder(search)}${after}
+    order by ${inOrder(search, key, sql`file_id`)}`;
   return sql`
-    with walked as materialized (
-      select project_id, file_id, space_id, name_key, size, sha256, created_at, ${key} as key from file_names
-      where ${held(userId, filter)}${withinOrder(search)}${after}
-      order by ${inOrder(search, key, sql`file_id`)} limit ${constantSql(filesMax)}),
-    matching as materialized (
-      select file_id, key from walked where project_id = ${projectId}${searched(search, columnsOfIndex)}${others(projectId, filter)})
-    select (select count(*)::int from walked) as walked,
-      (select json_build_array(key::text, file_id) from walked
-        order by ${inReverse(search, sql`key`, sql`file_id`)} limit 1) as last,
-      array(select file_id::text as id from matching order by ${sorted} limit ${limit}) as ids,
-      array(select key::text as shown from matching order by ${sorted} limit ${limit}) as keys`;
+    with found as materialized (
+      select file_id, key
+      from (select file_id, space_id, name_key, size, sha256, created_at, ${key} as key ${inTurn} limit ${constantSql(filesMax)}) walked
+      where true${searched(search, columnsOfIndex)}${others(projectId, filter)} order by ${sorted} limit ${limit})
+    select array(select file_id::text as id from found order by ${sorted}) as ids,
+      array(select key::text as shown from found order by ${sorted}) as keys,
+      case when (select count(*) from found) < ${limit} then
+        (select json_build_array(${key}::text, file_id) ${inTurn} offset ${constantSql(filesMax - 1)} limit 1) end as last`;
 }
 
 /** Finds all that match and sorts them: for searches that match little. */
@@ -104,6 +105,14 @@ export const allowMatchesOnly = (millisecondsMax: number): Sql => sql`
 function held(userId: string, { folder, space }: FileFilter): Sql {
   if (folder !== undefined) return sql`user_id = ${userId} and folder_hash = md5(${folder})::uuid`;
   return typeof space === 'object' ? sql`space_id = ${space.spaceId}` : sql`user_id = ${userId}`;
+}
+
+/** Whether the user, or the space that is asked for, is one of the project. */
+function ofProject(projectId: string, userId: string, { folder, space }: FileFilter): Sql {
+  const isOwned = sql`project_id = ${projectId}`;
+  return folder === undefined && typeof space === 'object'
+    ? sql`exists (select from spaces where id = ${space.spaceId} and user_id = ${userId} and ${isOwned})`
+    : sql`exists (select from users where id = ${userId} and ${isOwned})`;
 }
 
 /** The rest of the filter. Only files themselves have tags, types and visibility. */

@@ -36,9 +36,6 @@ export function sortKey({ sort }: FileSearch, { nameKey }: SearchColumns): Sql {
 export const inOrder = ({ order }: FileSearch, key: Sql, id: Sql): Sql =>
   order === 'asc' ? sql`${key}, ${id}` : sql`${key} desc, ${id} desc`;
 
-export const inReverse = (search: FileSearch, key: Sql, id: Sql): Sql =>
-  inOrder({ ...search, order: search.order === 'asc' ? 'desc' : 'asc' }, key, id);
-
 /** A name as a file has it, and not as the index has it. */
 const rawName = 'name';
 

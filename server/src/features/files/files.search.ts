@@ -173,7 +173,9 @@ async function readIndexed(
 
 /** So many take some milliseconds. */
 const walkedMax = 5_000;
-const matchesMsMax = 40;
+const matchesMsMax = 25;
+/** Shorter text is in no index. */
+const lookUpLengthMin = 3;
 
 /**
  * What matches often is found by following the order for a while. What does not is rare, so all of it is found and sorted. If that
@@ -191,9 +193,11 @@ async function findPage(
   const after = position ? afterSearched(search, columnsOfIndex, position) : noSql;
   const walk = walkFiles(projectId, userId, filter, search, after, walkedMax, limit + 1);
   const [found] = await runSearch<WalkRow>(deps, projectId, walk);
-  const { walked, last, ids, keys } = found as WalkRow;
-  if (ids.length > limit || walked < walkedMax) return cutPage(ids, keys, limit);
-  const rows = await findRare(deps, projectId, userId, filter, position, limit + 1);
+  const { last, ids, keys } = found as WalkRow;
+  if (last === null) return cutPage(ids, keys, limit);
+  const rows = canLookUp(search)
+    ? await findRare(deps, projectId, userId, filter, position, limit + 1)
+    : null;
   if (!rows) return { ids, next: last };
   return cutPage(
     rows.map(({ id }) => id),
@@ -201,6 +205,11 @@ async function findPage(
     limit,
   );
 }
+
+/** Whether an index may tell what matches. Without conditions, nothing is rare. */
+const canLookUp = ({ q, sizeMin, sizeMax, sha256, createdFrom, createdTo }: FileSearch): boolean =>
+  (q !== undefined && [...q].length >= lookUpLengthMin) ||
+  [sizeMin, sizeMax, sha256, createdFrom, createdTo].some((value) => value !== undefined);
 
 const cutPage = (ids: readonly string[], keys: readonly string[], limit: number): Matches => ({
   ids: ids.slice(0, limit),
