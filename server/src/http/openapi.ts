@@ -22,8 +22,9 @@ import { apiPrefix, type Endpoint, endpoints } from './route-table.ts';
 type Json = Record<string, unknown>;
 
 export function serveOpenApi(instance: FastifyInstance, version: string): void {
-  const document = JSON.stringify(openApiDocument(version));
+  let document: string | undefined;
   instance.get(`${apiPrefix}/openapi.json`, async (_request, reply) => {
+    document ??= JSON.stringify(openApiDocument(version));
     allowAnyOrigin(reply);
     return reply.type('application/json; charset=utf-8').send(document);
   });
