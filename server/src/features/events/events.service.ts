@@ -33,7 +33,7 @@ export async function openFeed(
   { cursor, from }: { readonly cursor?: string | undefined; readonly from?: 'oldest' | undefined },
 ): Promise<FeedPlace> {
   const decoded = cursor === undefined ? null : decodeCursor(deps, projectId, cursor);
-  const row = await listen(deps, projectId);
+  const row = await startListening(deps, projectId);
   const { feed, now } = row;
   if (decoded) {
     refuseGone(decoded, row);
@@ -49,7 +49,8 @@ const startNow = (snapshot: string): EventPosition => ({
   since: snapshot,
 });
 
-async function listen(deps: FeedDeps, projectId: string): Promise<FeedRow> {
+/** When it resolves, whatever commits from then on is recorded. */
+export async function startListening(deps: FeedDeps, projectId: string): Promise<FeedRow> {
   const find = async () => (await deps.db.read<FeedRow>(findFeed(projectId, renewSeconds)))[0] as FeedRow;
   const found = await find();
   if (!found.renew) return found;

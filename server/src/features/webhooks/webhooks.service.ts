@@ -9,7 +9,7 @@ import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
 import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { OutboundRefusal } from '../../platform/outbound/faults.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
-import { expandTypes, UnknownType } from '../events/events.service.ts';
+import { expandTypes, startListening, UnknownType } from '../events/events.service.ts';
 import { credentialTransaction } from '../keys/keys.service.ts';
 import { lockProject } from '../locks/locks.project.ts';
 import { newSecret } from './webhooks.secrets.ts';
@@ -67,6 +67,7 @@ export async function createWebhook(
   const { projectId } = actor;
   refuseUnknownTypes(types);
   await refuseBadUrl(deps, projectId, url);
+  await startListening(deps, projectId);
   const id = newId();
   const values: WebhookValues = { url, types, active };
   return credentialTransaction(deps, actor, async (tx) => {

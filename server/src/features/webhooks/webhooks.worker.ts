@@ -24,6 +24,8 @@ import {
 
 /** Commits that follow each other closely share a claim. */
 const claimPauseMs = 10;
+/** After a claim of nothing: projects whose feed is read have events all the time, and mostly no webhook. */
+const emptyPauseMs = 100;
 const projectsPerClaim = 500;
 /** After an outage of the database. */
 const retryMs = 1_000;
@@ -45,6 +47,7 @@ class DeliveryWorker implements Running {
   #isBehind = true;
   #isDue = true;
   #isStopping = false;
+  #pauseMs = claimPauseMs;
   #bell: Deferred<void> = deferred();
   readonly #release: (() => void)[];
   readonly #claiming: Promise<void>;
@@ -95,7 +98,7 @@ class DeliveryWorker implements Running {
       const rings = this.#bell.promise;
       try {
         if (this.#runs.size < this.#bounds.runsMax && (await this.#claimSome())) {
-          await delay(claimPauseMs);
+          await delay(this.#pauseMs);
           continue;
         }
       } catch (error) {
@@ -133,6 +136,7 @@ class DeliveryWorker implements Running {
     const claim = { token, leaseSeconds, limit, now: isoOf(this.#deps.clock()) };
     const rows = await this.#deps.db.query<ClaimedRow>(statement(claim));
     for (const row of rows) this.#start(row, token);
+    this.#pauseMs = rows.length > 0 ? claimPauseMs : emptyPauseMs;
     return rows.length === limit;
   }
 
