@@ -1,4 +1,4 @@
-// Takes objects through every edge of the state diagram in ARCHITECTURE.md. Processes are killed, or suspended, while an
+// Takes objects through every edge of the state diagram in docs/object-ledger.md. Processes are killed, or suspended, while an
 // object is in a given state; a survivor and the reaper must settle it.
 
 import { mkdtemp, rm } from 'node:fs/promises';

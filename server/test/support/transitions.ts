@@ -1,4 +1,4 @@
-// Records which transitions of the object ledger happen, and reads from ARCHITECTURE.md which ones may.
+// Records which transitions of the object ledger happen, and reads from docs/object-ledger.md which ones may.
 import { readFile } from 'node:fs/promises';
 import { rowsOf } from './database.ts';
 
@@ -31,7 +31,7 @@ export async function seenTransitions(databaseUrl: string): Promise<string[]> {
 
 /** The edges of the state diagram, sorted. */
 export async function drawnTransitions(): Promise<string[]> {
-  const text = await readFile(new URL('../../../ARCHITECTURE.md', import.meta.url), 'utf8');
+  const text = await readFile(new URL('../../../docs/object-ledger.md', import.meta.url), 'utf8');
   const [, diagram = ''] = /stateDiagram-v2\n(.*?)```/s.exec(text) ?? [];
   const edges = [...diagram.matchAll(/^ *(\S+) --> (\S+):/gm)];
   const toState = (name = '') => (name === '[*]' ? 'none' : name);

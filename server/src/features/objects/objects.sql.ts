@@ -1,4 +1,4 @@
-// The object ledger: every transition between the states of an object, each one statement. ARCHITECTURE.md draws them.
+// The object ledger: every transition between the states of an object, each one statement. docs/object-ledger.md draws them.
 // The commit of an upload and the deletion of a file are in db/functions: they change files in the same statement.
 import type { HeldObject, ObjectRef } from '../../contract/object-ref.ts';
 import { arrayOfIds, noSql, type Sql, sql } from '../../platform/db/sql.ts';
