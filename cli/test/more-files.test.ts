@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { parseExpiry } from '../src/commands/share.run.ts';
+import { parseWhen } from '../src/files/when.ts';
 import { outcomeOf, startCommand } from './support/command.ts';
 import { useService } from './support/service.ts';
 
@@ -65,6 +65,19 @@ test('a file on hold keeps its name, and no copy of it is left', async () => {
   expect([refused.code, await remotePaths()]).toEqual([1, ['/held.txt']]);
 });
 
+test('rm -r deletes a folder with everything in it, or nothing, and past the trash with --permanent', async () => {
+  const { id } = await upload('a/b/held.txt');
+  await upload('a/free.txt');
+  await upload('z/one.txt');
+  await files().update(id, { retain_until: '2099-01-01' });
+  const refused = await run(`rm -r ${user}:a ${user}:z`);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/a\/: .* held until 2099-01-01/)]);
+  expect(await remotePaths()).toEqual(['a/b/held.txt', 'a/free.txt']);
+  await upload('y/two.txt');
+  expect((await run(`rm -r --permanent ${user}:y`)).code).toBe(0);
+  expect((await run(`trash list ${user}:`)).out).toMatch(/^[^\n]*z\/one.txt\n$/);
+});
+
 test('cp copies within the service, with all facts; with new ones the bytes pass through', async () => {
   const { id } = await upload('a/one.txt');
   await files().update(id, { tags: ['t'], metadata: { k: 'v' } });
@@ -112,12 +125,18 @@ test('share prints a link that works until it is revoked', async () => {
   expect((await run(`share ${user}:docs/a.txt --expires soon`)).code).toBe(2);
 });
 
-test('times of --expires are counted from now, or dates', () => {
-  const now = Date.parse('2026-01-01T00:00:00Z');
-  expect(parseExpiry('90m', now)).toBe('2026-01-01T01:30:00.000Z');
-  expect(parseExpiry('2w', now)).toBe('2026-01-15T00:00:00.000Z');
-  expect(parseExpiry('2026-12-31', now)).toBe('2026-12-31');
-  expect(() => parseExpiry('7 days', now)).toThrow(/12h or 7d/);
+test('times are counted from now, or dates of UTC, and always to come', () => {
+  const now = Date.parse('2024-02-29T00:00:00Z');
+  const parse = (text: string) => parseWhen(text, '--expires', now);
+  expect(parse('90m')).toBe('2024-02-29T01:30:00.000Z');
+  expect(parse('2w')).toBe('2024-03-14T00:00:00.000Z');
+  expect(parse('4y')).toBe('2028-02-29T00:00:00.000Z');
+  expect(parse('2026-12-31')).toBe('2026-12-31T00:00:00.000Z');
+  expect(parse('2026-12-31T10:00')).toBe('2026-12-31T10:00:00.000Z');
+  expect(parse('2026-12-31T10:00+02:00')).toBe('2026-12-31T08:00:00.000Z');
+  for (const wrong of ['7 days', '2026-13-01', '2026-12-31 10:00', '999999y', ''])
+    expect(() => parse(wrong), wrong).toThrow(/--expires .* 12h, 7d or 2y/);
+  for (const past of ['0m', '2024-02-29']) expect(() => parse(past), past).toThrow(/a time to come/);
 });
 
 test('rm puts into the trash, restore brings back, trash empty and rm --permanent delete for good', async () => {

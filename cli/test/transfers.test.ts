@@ -394,9 +394,13 @@ describe('ls, tree, url, cp and rm', () => {
     );
     await run(['rm', `${user}:*.log`]);
     expect(await remotePaths()).toEqual(['/a.txt', 'docs/c.txt', 'docs/deep/d.txt']);
-    await run(`rm -r ${user}:docs`);
+    const { out, err } = await run(`rm -r --json ${user}:docs`);
+    expect([JSON.parse(out), err]).toEqual([{ action: 'delete', path: `${user}:docs/`, files: 2 }, '']);
     expect(await remotePaths()).toEqual(['/a.txt']);
     expect((await run(`rm ${user}:gone`)).code).toBe(3);
+    for (const path of ['b.txt', 'docs/c.txt', 'docs/deep/d.txt', 'more/e.txt']) await upload(path, path);
+    expect((await run(`rm -r ${user}:`)).err).toBe('5 files deleted\n');
+    expect(await remotePaths()).toEqual([]);
   });
 });
 
@@ -420,6 +424,9 @@ test('a space has files of its own', async () => {
   await run(`sync ${user}:docs out --space ${id}`);
   expect(await read('out/a.txt')).toBe('in the space');
   await run(`rm ${user}:docs/a.txt --space ${id}`);
+  expect(await remotePaths()).toEqual(['docs/a.txt']);
+  await run(`put a.txt ${user}:docs/ --space ${id}`);
+  await run(`rm -r ${user}:docs --space ${id}`);
   expect(await remotePaths()).toEqual(['docs/a.txt']);
 });
 

@@ -126,11 +126,14 @@ ${placesHelp}`,
     words: ['rm'],
     group: 'files',
     summary: 'Delete files',
-    details: `Asks on a terminal. If the project keeps a trash, files go there, and pakhus restore brings them back.\n\n${placesHelp}`,
+    details: `Asks on a terminal. If the project keeps a trash, files go there, and pakhus restore brings them back. A folder is deleted at once: with
+everything in it, or, if one of its files is held, not at all.
+
+${placesHelp}`,
     arguments: [{ name: 'places', summary: 'USER:PATH', many: true }],
     options: {
       recursive: { type: 'boolean', short: 'r', summary: 'Delete folders with everything in them' },
-      permanent: { type: 'boolean', summary: 'Past the trash' },
+      permanent: { type: 'boolean', summary: 'Past the trash, for good' },
       yes,
       'dry-run': dryRun,
       jobs,

@@ -4,6 +4,7 @@ import { connect } from '../connection.ts';
 import { formatCount, formatTime, printable } from '../files/format.ts';
 import { parseRemote, parseUser, toHolder } from '../files/place.ts';
 import { findSingleFile } from '../files/remote.ts';
+import { parseWhen } from '../files/when.ts';
 import type { Call, Context } from '../frame/command.ts';
 import { CommandError } from '../frame/failure.ts';
 import { ask, isInteractive, readSecret } from '../prompt.ts';
@@ -19,7 +20,7 @@ interface ShareOptions {
 
 export async function share({ options, arguments: given, context }: Call<ShareOptions, { place: string }>) {
   const place = parseRemote(given.place);
-  const expires_at = options.expires === undefined ? undefined : parseExpiry(options.expires);
+  const expires_at = options.expires === undefined ? undefined : parseWhen(options.expires, '--expires');
   const { client } = await connect(context);
   const { signal } = context;
   const holder = toHolder(client, place, options.space);
@@ -37,19 +38,6 @@ export async function share({ options, arguments: given, context }: Call<ShareOp
   const end = created.share.expires_at;
   context.err.say(
     `Share ${created.share.id}${end ? `, valid until ${end}` : ''}. The link is shown only this once`,
-  );
-}
-
-const unitMs: Readonly<Record<string, number>> = { m: 60e3, h: 3600e3, d: 86_400e3, w: 604_800e3 };
-
-/** `7d`, or a date as the service takes it. */
-export function parseExpiry(text: string, now = Date.now()): string {
-  const [, count = '', unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
-  if (count !== '') return new Date(now + Number(count) * (unitMs[unit] ?? 0)).toISOString();
-  if (/^\d{4}-\d{2}-\d{2}/.test(text)) return text;
-  throw new CommandError(
-    'misused',
-    `--expires ${text} must be a time such as 12h or 7d, or a date: 2026-12-31`,
   );
 }
 

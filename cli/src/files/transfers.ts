@@ -26,7 +26,7 @@ export interface Transfer {
   readonly size: number;
   /** What it keeps in memory. */
   readonly memoryBytes: number;
-  /** Resolves to what --json prints. */
+  /** Resolves to what --json prints. `files` is how many there were, if it was not one. */
   readonly work: (onBytes: (loaded: number) => void) => Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -83,7 +83,8 @@ export function createRun(
         const meter = progress.begin(label, size);
         try {
           const result = await work(meter.advance);
-          counts.set(action, (counts.get(action) ?? 0) + 1);
+          const files = typeof result.files === 'number' ? result.files : 1;
+          counts.set(action, (counts.get(action) ?? 0) + files);
           if (context.isJson) await out.print({ action, path: label, ...result }, '');
         } catch (error) {
           fail(label, error);
