@@ -15,6 +15,16 @@ const facts = {
   visibility: { type: 'string', value: 'WHO', choices: ['private', 'public'], summary: 'Who may read them' },
   meta: { type: 'string', value: 'KEY=VALUE', multiple: true, summary: 'Metadata; may be repeated' },
   type: { type: 'string', value: 'TYPE', summary: 'MIME type, instead of the one of the extension' },
+  expires: {
+    type: 'string',
+    value: 'WHEN',
+    summary: 'They go after 12h, 30d, 4w or 1y, or at a date such as 2026-12-31',
+  },
+} as const;
+const retain = {
+  type: 'string',
+  value: 'WHEN',
+  summary: 'Nobody can delete them for 30d or 7y, or until a date; for the owner of the project',
 } as const;
 
 const interruptible =
@@ -53,7 +63,8 @@ export const fileCommands = [
     details: `The last argument is the target. If it ends with a slash or has no path, sources go into that folder; otherwise it is the
 new name of the only source. A folder is uploaded with its name, or without it if a slash follows. - is stdin. A file
 that is there already, with the same size and content, is not sent again; a different one of the same name stays beside
-the new one, unless you say --replace. ${interruptible}
+the new one, unless you say --replace. --expires and --retain are set on files that are there already as well. A hold is never shortened, and the service
+refuses it from anybody but the owner of the project. ${interruptible}
 
 ${placesHelp}`,
     arguments: [
@@ -64,10 +75,13 @@ ${placesHelp}`,
         completes: 'file',
       },
     ],
-    options: { ...facts, replace, force: resend, follow, jobs, space },
+    options: { ...facts, retain, replace, force: resend, follow, jobs, space },
     examples: [
       { line: 'pakhus put report.pdf photos anna:2026/', summary: 'A file and a folder into a folder' },
-      { line: 'pg_dump shop | pakhus put - anna:backups/shop.sql', summary: 'From a pipe' },
+      {
+        line: 'pg_dump shop | pakhus put - anna:backups/shop.sql --expires 30d',
+        summary: 'From a pipe, for a month',
+      },
     ],
     load: async () => (await import('./transfer.run.ts')).put,
   }),
@@ -105,13 +119,14 @@ ${placesHelp}`,
     group: 'files',
     summary: 'Copy files between places, like put and get',
     details: `From a local path to a place it is put, the other way round it is get. From place to place, tags, classifier, metadata and
-visibility go with the bytes. Between places of one user the service copies by itself; to another user, or with other facts than
---visibility, the bytes pass through this machine and are checked.
+visibility go with the bytes. Between places of one user the service copies by itself; to another user, or with --tag, --classifier, --meta or --type,
+the bytes pass through this machine and are checked. A copy neither expires nor is held unless you say so.
 
 ${placesHelp}`,
     arguments: [{ name: 'paths', summary: 'Sources, then the target', many: true, completes: 'file' }],
     options: {
       ...facts,
+      retain,
       replace,
       force: { ...force, summary: 'Overwrite, or send again' },
       newer,
@@ -158,7 +173,7 @@ ${placesHelp}`,
     summary: 'Make a folder like another one, local to remote or back',
     details: `Compares size, then time, and the sha256 where times differ. A new version is stored before the old one goes, and nothing
 is deleted before everything was transferred: it may be interrupted at any moment and run again. Remote files of the
-same name: the newest counts; --delete removes the others. Without --space, files outside of spaces are meant.
+same name: the newest counts; --delete removes the others. Without --space, files outside of spaces are meant. --expires is for what is sent.
 
 ${placesHelp}`,
     arguments: [

@@ -8,6 +8,7 @@ import { startCopy } from '../files/copy.ts';
 import { printable } from '../files/format.ts';
 import { type GetOptions, getFile, getFolder, type Overwriting, refuseName } from '../files/get.ts';
 import { isPattern } from '../files/glob.ts';
+import { refuseHold } from '../files/keeping.ts';
 import {
   describePlace,
   type Holder,
@@ -23,6 +24,7 @@ import { createRemoteTree, findRemote, type RemoteEntry, type RemoteFile } from 
 import { type FileFacts, sendStream } from '../files/send.ts';
 import { openState } from '../files/state.ts';
 import { createRun, type TransferRun } from '../files/transfers.ts';
+import { parseWhen } from '../files/when.ts';
 import type { Call, Context } from '../frame/command.ts';
 import { CommandError } from '../frame/failure.ts';
 
@@ -32,6 +34,8 @@ interface FactOptions {
   readonly visibility: string | undefined;
   readonly meta: readonly string[];
   readonly type: string | undefined;
+  readonly expires: string | undefined;
+  readonly retain?: string | undefined;
 }
 
 interface CommonOptions {
@@ -50,7 +54,8 @@ interface GetOptionsGiven extends CommonOptions {
   readonly newer: boolean;
 }
 
-export function toFacts({ tag, classifier, visibility, meta, type }: FactOptions): FileFacts {
+export function toFacts(options: FactOptions): FileFacts {
+  const { tag, classifier, visibility, meta, type, expires, retain } = options;
   const metadata = Object.fromEntries(meta.map(parseMeta));
   return {
     ...(tag.length > 0 && { tags: [...tag] }),
@@ -58,6 +63,8 @@ export function toFacts({ tag, classifier, visibility, meta, type }: FactOptions
     ...(visibility !== undefined && { visibility: visibility as 'private' | 'public' }),
     ...(meta.length > 0 && { metadata }),
     ...(type !== undefined && { type }),
+    ...(expires !== undefined && { expires_at: parseWhen(expires, '--expires') }),
+    ...(retain !== undefined && { retain_until: parseWhen(retain, '--retain') }),
   };
 }
 
@@ -94,6 +101,7 @@ async function putTo(
 ): Promise<number> {
   const holder = toHolder(client, target, spaceToWrite(options.space));
   const facts = toFacts(options);
+  await refuseHold(client, facts, context.signal);
   const run = createRun(context, options);
   if (sources.includes('-')) {
     if (sources.length > 1) throw new CommandError('misused', 'stdin cannot be mixed with files');
@@ -300,9 +308,10 @@ async function copyTo(
   options: CopyOptions,
   context: Context,
 ): Promise<number> {
+  const facts = toFacts(options);
+  await refuseHold(client, facts, context.signal);
   const run = createRun(context, options);
   const to = toHolder(client, target, spaceToWrite(options.space));
-  const facts = toFacts(options);
   for (const place of sources) {
     const from = toHolder(client, place, undefined);
     for await (const entry of findRemote(from, place, run.signal)) {

@@ -1,4 +1,5 @@
 // Copies remote files to another place: within the service, or by way of this machine, checked against their sha256.
+import { keep } from './keeping.ts';
 import { type Holder, joinPath, type RemotePlace, splitPath } from './place.ts';
 import { describeStored } from './put.ts';
 import {
@@ -80,15 +81,18 @@ const copyFile = (
 
 /** The service copies all metadata, and a copy replaces nothing. */
 const canCopyInside = ({ replaces }: RemoteFile, { isSameUser, facts }: CopyPlan): boolean =>
-  isSameUser && replaces === null && Object.keys(facts).every((name) => name === 'visibility');
+  isSameUser && replaces === null && Object.keys(facts).every((name) => settable.has(name));
 
-const copyInside = (
+/** Said of a copy, or to it afterwards. */
+const settable: ReadonlySet<string> = new Set(['visibility', 'expires_at', 'retain_until']);
+
+async function copyInside(
   { id }: RemoteFile,
   folder: string,
   name: string,
   { to, facts }: CopyPlan,
   signal: AbortSignal,
-) => {
+) {
   const spaceId = to.spaceId === 'none' ? null : to.spaceId;
   const { visibility } = facts;
   const body = {
@@ -97,8 +101,17 @@ const copyInside = (
     ...(spaceId !== undefined && { space_id: spaceId }),
     ...(visibility && { visibility }),
   };
-  return to.user.files.copy(id, body, { signal });
-};
+  const { files } = to.user;
+  const copy = await files.copy(id, body, { signal });
+  try {
+    await keep(to, copy, facts, signal);
+    return copy;
+  } catch (error) {
+    // Rather none than one that stays for ever, or that anybody can delete.
+    await files.delete(copy.id, { permanent: true }).catch(() => undefined);
+    throw error;
+  }
+}
 
 async function passThrough(
   file: RemoteFile,

@@ -2,6 +2,7 @@
 import type { StoredFile } from '@pakhus/client/node';
 import { CommandError } from '../frame/failure.ts';
 import { compareFiles } from './compare.ts';
+import { hasKeeping, keep } from './keeping.ts';
 import { createGivenTree, findSources, givenRoot, type LocalFile, type LocalFolder } from './local.ts';
 import { describePlace, type Holder, joinPath, type RemotePlace, splitPath } from './place.ts';
 import {
@@ -121,12 +122,29 @@ async function putOne(
   options: PutOptions,
 ): Promise<void> {
   const isThere = remote !== null && (await compareFiles(local, remote, false, run.signal)) !== 'different';
-  if (isThere) {
-    run.skip();
-    return;
-  }
+  if (isThere) return hasKeeping(options.facts) ? startKeeping(run, remote, label, options) : run.skip();
   await startUpload(run, local, { ...options, folder, label, replaced: options.replace ? remote : null });
 }
+
+/** Whoever asks for a hold must be able to rely on it, whoever stored the file. */
+const startKeeping = (
+  run: TransferRun,
+  { id }: RemoteFile,
+  label: string,
+  { holder, facts }: PutOptions,
+): Promise<void> =>
+  run.start({
+    label,
+    action: 'touch',
+    size: 0,
+    memoryBytes: 0,
+    work: async () => {
+      const { signal } = run;
+      const stored = await holder.user.files.get(id, { signal });
+      await keep(holder, stored, facts, signal);
+      return describeStored(stored);
+    },
+  });
 
 export interface UploadPlan {
   readonly holder: Holder;
@@ -151,6 +169,8 @@ export const startUpload = (run: TransferRun, local: LocalFile, plan: UploadPlan
       const { signal } = run;
       const target = { holder, folder, name: local.name, facts };
       const stored = await sendFile(local, target, { store: state.uploads, signal, onBytes });
+      // One that an earlier run began has what was said then.
+      await keep(holder, stored, facts, signal);
       if (replaced !== null) await deleteFile(holder, replaced.id, signal);
       return describeStored(stored);
     },
@@ -163,11 +183,12 @@ async function inheritFacts(
   given: FileFacts,
   signal: AbortSignal,
 ): Promise<FileFacts> {
-  const { tags, classifier, visibility, metadata } = await user.files.get(id, { signal });
+  const { tags, classifier, visibility, metadata, expires_at } = await user.files.get(id, { signal });
   return {
     tags,
     visibility,
     ...(classifier !== null && { classifier }),
+    ...(expires_at !== undefined && Date.parse(expires_at) > Date.now() && { expires_at }),
     ...given,
     metadata: { ...metadata, ...given.metadata, replaces: id },
   };

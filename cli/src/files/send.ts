@@ -25,6 +25,8 @@ export interface FileFacts {
   readonly visibility?: 'private' | 'public';
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly type?: string | undefined;
+  readonly expires_at?: string;
+  readonly retain_until?: string;
 }
 
 export interface SendTarget {
