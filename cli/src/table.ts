@@ -8,6 +8,7 @@ import { projectCommands } from './commands/project.ts';
 import { projectsCommands } from './commands/projects.ts';
 import { serviceCommands } from './commands/service.ts';
 import { shellCommands } from './commands/shell.ts';
+import { variantCommands } from './commands/variants.ts';
 import type { Command } from './frame/command.ts';
 
 export const table: readonly Command[] = [
@@ -17,6 +18,7 @@ export const table: readonly Command[] = [
   ...fileCommands,
   ...moreFileCommands,
   ...projectCommands,
+  ...variantCommands,
   ...eventCommands,
   ...projectsCommands,
   ...shellCommands,

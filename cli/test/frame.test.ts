@@ -144,6 +144,9 @@ describe('completion', () => {
     expect(await complete('admin', 're')).toEqual(['reset-password']);
     expect(await complete('--profile', 'serve', 'admin', 'reset-password', '--em')).toEqual(['--email']);
     expect(await complete('completion', 'z')).toEqual(['zsh']);
+    expect(await complete('variants', 'set', 'small', '--fit', 'c')).toEqual(['cover']);
+    expect(await complete('put', '--re')).toEqual(['--retain', '--replace']);
+    expect(await complete('share', 'u')).toEqual(['update']);
     expect(await complete('admin', 'export-database', '--file', 'vitest')).toEqual(['vitest.config.ts']);
   });
 

@@ -1,6 +1,6 @@
 // mv, zip, search, share, restore, trash, and copies within the service, against the real service.
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -123,6 +123,33 @@ test('share prints a link that works until it is revoked', async () => {
   expect((await fetch(`${url}/download`)).status).toBe(404);
   expect((await run(`share revoke ${user}: ${shareId}`)).code).toBe(3);
   expect((await run(`share ${user}:docs/a.txt --expires soon`)).code).toBe(2);
+});
+
+test('share update changes what is given, and the link stays the same', async () => {
+  await upload('docs/a.txt', 'for you');
+  const { share, url } = JSON.parse((await run(`share ${user}:docs/a.txt --expires 7d --json`)).out);
+  const status = async () => (await fetch(`${url}/download`)).status;
+  const update = async (words: string, input?: string) =>
+    JSON.parse((await run(`share update ${user}: ${share.id} --json ${words}`, input)).out);
+  expect(await update('--expires never --max-downloads 9 --name Ann')).toMatchObject({
+    id: share.id,
+    expires_at: null,
+    max_downloads: 9,
+    name: 'Ann',
+  });
+  expect(await update('--password --max-downloads 0', 'hush-hush')).toMatchObject({
+    has_password: true,
+    max_downloads: null,
+  });
+  expect(await update('--no-password --active off')).toMatchObject({ has_password: false, active: false });
+  expect(await status()).toBe(404);
+  expect(await update('--active on --expires 2099-01-01')).toMatchObject({
+    name: 'Ann',
+    expires_at: '2099-01-01T00:00:00.000Z',
+  });
+  expect(await status()).toBe(200);
+  expect((await run(`share update ${user}: ${share.id}`)).code).toBe(2);
+  expect((await run(`share update ${user}: ${randomUUID()} --active off`)).code).toBe(3);
 });
 
 test('times are counted from now, or dates of UTC, and always to come', () => {

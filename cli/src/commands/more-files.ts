@@ -6,6 +6,10 @@ import { jobs, space, yes } from './file-options.ts';
 const loadShares = () => import('./share.run.ts');
 const loadTrash = () => import('./trash.run.ts');
 
+const shareArguments = [
+  { name: 'user', summary: 'USER:' },
+  { name: 'id', summary: 'Id of the share: pakhus share list shows it' },
+] as const;
 const trashed = {
   name: 'places',
   summary: 'USER:PATH, or USER:FOLDER/ with everything below',
@@ -97,7 +101,7 @@ ${placesHelp}`,
       expires: {
         type: 'string',
         value: 'WHEN',
-        summary: 'Ends after 30m, 12h, 7d or 4w, or at a date such as 2026-12-31',
+        summary: 'Ends after 30m, 12h, 7d, 4w or 1y, or at a date such as 2026-12-31',
       },
       password: { type: 'boolean', summary: 'Ask for a password before the download' },
       'max-downloads': { type: 'integer', value: 'N', min: 1, max: 1e9, summary: 'Ends after so many' },
@@ -117,13 +121,32 @@ ${placesHelp}`,
     load: async () => (await loadShares()).listShares,
   }),
   command({
+    words: ['share', 'update'],
+    group: 'files',
+    summary: 'Change the given facts of a link, which stays the same',
+    details: 'With --password, the new one is asked for on a terminal, and read from stdin otherwise.',
+    arguments: shareArguments,
+    options: {
+      expires: { type: 'string', value: 'WHEN', summary: 'As for share, or never' },
+      password: { type: 'boolean', summary: 'Set a password, or another one' },
+      'no-password': { type: 'boolean', summary: 'Remove the password' },
+      'max-downloads': { type: 'integer', value: 'N', min: 0, max: 1e9, summary: '0 for no limit' },
+      name: { type: 'string', value: 'TEXT', summary: 'For you, to tell links apart; empty for none' },
+      active: {
+        type: 'string',
+        value: 'ON',
+        choices: ['on', 'off'],
+        summary: 'Whether the link leads anywhere; off can be taken back',
+      },
+    },
+    examples: [{ line: 'pakhus share update anna: ID --expires 30d', summary: 'For a month from now on' }],
+    load: async () => (await loadShares()).updateShare,
+  }),
+  command({
     words: ['share', 'revoke'],
     group: 'files',
     summary: 'Delete a link: it leads to nothing from then on',
-    arguments: [
-      { name: 'user', summary: 'USER:' },
-      { name: 'id', summary: 'Id of the share: pakhus share list shows it' },
-    ],
+    arguments: shareArguments,
     load: async () => (await loadShares()).revokeShare,
   }),
   command({

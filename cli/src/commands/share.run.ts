@@ -1,4 +1,4 @@
-// share, share list and share revoke.
+// share, share list, share update and share revoke.
 import type { Share } from '@pakhus/client/node';
 import { connect } from '../connection.ts';
 import { formatCount, formatTime, printable } from '../files/format.ts';
@@ -82,22 +82,57 @@ const describeShare = (one: Share): string =>
     .filter(Boolean)
     .join('  ');
 
-export async function revokeShare({
-  arguments: given,
-  context,
-}: Call<unknown, { user: string; id: string }>) {
+interface OfShare {
+  readonly user: string;
+  readonly id: string;
+}
+
+interface ShareChanges {
+  readonly expires: string | undefined;
+  readonly password: boolean;
+  readonly 'no-password': boolean;
+  readonly 'max-downloads': number | undefined;
+  readonly name: string | undefined;
+  readonly active: string | undefined;
+}
+
+export async function updateShare({ options, arguments: given, context }: Call<ShareChanges, OfShare>) {
+  const { signal, out } = context;
+  if (options.password && options['no-password'])
+    throw new CommandError('misused', 'Say either --password or --no-password');
+  const body = toChange(options);
+  if (Object.keys(body).length === 0 && !options.password)
+    throw new CommandError('misused', 'Say what to change: pakhus share update --help');
+  const { shares, found } = await findShare(given, context);
+  const password = options.password ? { password: await readPassword(context) } : {};
+  const changed = await shares.update(found.file_id, found.id, { ...body, ...password }, { signal });
+  await out.print(changed, () => describeShare(changed));
+}
+
+function toChange(options: ShareChanges) {
+  const { expires, name, active, 'no-password': isOpen, 'max-downloads': downloads } = options;
+  return {
+    ...(expires !== undefined && {
+      expires_at: expires === 'never' ? null : parseWhen(expires, '--expires'),
+    }),
+    ...(isOpen && { password: null }),
+    ...(downloads !== undefined && { max_downloads: downloads || null }),
+    ...(name !== undefined && { name: name || null }),
+    ...(active !== undefined && { active: active === 'on' }),
+  };
+}
+
+export async function revokeShare({ arguments: given, context }: Call<unknown, OfShare>) {
+  const { shares, found } = await findShare(given, context);
+  await shares.delete(found.file_id, found.id, { signal: context.signal });
+  await context.out.print({ revoked: found.id }, `Revoked the share ${found.id}`);
+}
+
+/** The route names the file as well, which nobody remembers. */
+async function findShare({ user, id }: OfShare, context: Context) {
   const { client } = await connect(context);
-  const { signal } = context;
-  const shares = await client.user(parseUser(given.user)).shares();
-  // The route names the file as well, which nobody remembers.
-  for await (const { id, file_id } of shares.list({ limit: pageSize }, { signal })) {
-    if (id !== given.id.toLowerCase()) continue;
-    await shares.delete(file_id, id, { signal });
-    await context.out.print({ revoked: id }, `Revoked the share ${id}`);
-    return;
-  }
-  throw new CommandError(
-    'notFound',
-    `There is no share ${given.id}: pakhus share list ${given.user} shows them`,
-  );
+  const shares = await client.user(parseUser(user)).shares();
+  for await (const found of shares.list({ limit: pageSize }, { signal: context.signal }))
+    if (found.id === id.toLowerCase()) return { shares, found };
+  throw new CommandError('notFound', `There is no share ${id}: pakhus share list ${user} shows them`);
 }

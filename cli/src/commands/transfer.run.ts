@@ -234,7 +234,7 @@ async function getEntry(
   return getFile(run, entry.file, root, localName, options);
 }
 
-const isExistingFolder = (path: string): Promise<boolean> =>
+export const isExistingFolder = (path: string): Promise<boolean> =>
   stat(path).then(
     (facts) => facts.isDirectory(),
     () => false,
