@@ -1,9 +1,13 @@
 // The guides and READMEs work: every block of shell runs, in order, with the programs that the text shows, against a
 // real service.
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +15,8 @@ import { testMsMax } from '../../server/test/support/bounds.ts';
 import { adminPassword, startTestPakhus, type TestPakhus } from '../../server/test/support/pakhus.ts';
 import { freePort } from '../../server/test/support/ports.ts';
 import { adminSession, createPlan, createTenant, createUser } from '../../server/test/support/tenants.ts';
+import { drawImage } from '../src/demo/png.ts';
+import { pakhusHere, type Surroundings } from './support/command.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,6 +42,31 @@ function canRun(program: string): boolean {
 /** Ends with the first failure, and ends what it started in the background. */
 const preamble = `set -euo pipefail
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`;
+
+/**
+ * The command in this process, which is many times quicker. What goes on without end is a process of its own: ended before it listens to
+ * signals or afterwards, it has not failed.
+ */
+const quickCommand = `pakhus() {
+  local REPLY
+  REPLY=$(curl -s --fail -d "$(jq -cn '$ARGS.positional' --args -- "$@")" "$COMMAND_URL")
+  jq -rj .out <<< "$REPLY"
+  jq -rj .err <<< "$REPLY" >&2
+  return "$(jq .code <<< "$REPLY")"
+}
+endlessly() { timeout --preserve-status -s TERM 2 "$@" || test $? = 130 -o $? = 143; }
+wait_for_endless() { for JOB in $(jobs -p); do wait "$JOB"; done; }`;
+
+/** Takes the words of a command line as JSON. */
+async function startCommandServer(surroundings: Surroundings) {
+  const server = createServer(async (request, response) => {
+    const { code, out, err } = await pakhusHere((await json(request)) as string[], surroundings);
+    response.end(JSON.stringify({ code, out, err }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}
 
 interface Block {
   readonly language: string;
@@ -65,6 +96,12 @@ describe.skipIf(!hasJq)('the guides', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  const homes = () => ({
+    HOME: folder,
+    XDG_CONFIG_HOME: join(folder, 'config'),
+    XDG_STATE_HOME: join(folder, 'state'),
+  });
+
   /** A project with the user anna, which guides after the first one begin with. */
   async function makeProject(): Promise<string> {
     const { api } = pakhus;
@@ -92,15 +129,45 @@ describe.skipIf(!hasJq)('the guides', () => {
     }
     const path = join(folder, `${basename(guide)}.sh`);
     await writeFile(path, toHere([preamble, ...script].join('\n')));
-    const env = {
-      ...process.env,
-      HOME: folder,
-      XDG_CONFIG_HOME: join(folder, 'config'),
-      XDG_STATE_HOME: join(folder, 'state'),
-      PAKHUS_URL: origin,
-      PAKHUS_KEY: await makeProject(),
-    };
+    const env = { ...process.env, ...homes(), PAKHUS_URL: origin, PAKHUS_KEY: await makeProject() };
     const { stdout } = await run('bash', [path], { cwd: folder, env, timeout: testMsMax });
     expect(stdout).not.toBe('');
+  });
+
+  /** What the lines of docs/command.md begin with. */
+  async function writeFixtures(): Promise<void> {
+    for (const path of ['bin', 'photos', 'site', join('.config', 'fish', 'completions')])
+      await mkdir(join(folder, path), { recursive: true });
+    await symlink(join(root, 'cli', 'bin', 'pakhus.mjs'), join(folder, 'bin', 'pakhus'));
+    await writeFile(join(folder, 'report.pdf'), '%PDF-1.7 a report');
+    await writeFile(join(folder, 'photos', 'a.png'), drawImage(40, 30, 1));
+    await writeFile(join(folder, 'site', 'index.html'), '<p>Hello</p>');
+  }
+
+  test('docs/command.md', async () => {
+    await writeFixtures();
+    const { origin } = new URL(pakhus.baseUrl);
+    const lines = (await readBlocks(join('docs', 'command.md')))
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ code }) => code.split('\n'))
+      .map((line) => line.replace('https://files.example.com', origin))
+      // What goes on without end runs beside the others, and is ended.
+      .map((line) => (/ until Ctrl-C$/.test(line) ? `endlessly ${line.replace(/#.*/, '&')}` : line));
+    const path = join(folder, 'command.md.sh');
+    await writeFile(path, [preamble, quickCommand, ...lines, 'wait_for_endless'].join('\n'));
+    // The only one that reads stdin is login.
+    const here = await startCommandServer({ env: homes(), cwd: folder, input: await makeProject() });
+    const env = {
+      ...process.env,
+      ...homes(),
+      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+      COMMAND_URL: here.url,
+    };
+    const { stdout } = await run('bash', [path], { cwd: folder, env, timeout: testMsMax });
+    here.close();
+    expect(stdout).toContain('/s/');
+    expect(await readFile(join(folder, 'backup', 'report.pdf'), 'utf8')).toContain('a report');
+    expect(await readFile(join(folder, 'new.jsonl'), 'utf8')).toContain('"file.created"');
+    expect((await readFile(join(folder, 'preview.webp'))).subarray(8, 12).toString()).toBe('WEBP');
   });
 });
