@@ -12,6 +12,8 @@ export function toCurl({ method, path, query, body, form }: RecordedRequest): st
   const search = new URLSearchParams(query).toString();
   const url = `${serviceUrl}/api/v1${path}${search && `?${search}`}`;
   const parts = ['curl'];
+  // Bytes belong into a file, by the name that the server gives.
+  if (/\/files\/(zip|[^/]+\/content)$/.test(path)) parts.push('-OJ');
   const isImplied = method === 'GET' || (method === 'POST' && (body !== undefined || form));
   if (!isImplied) parts.push(`-X ${method}`);
   parts.push(quote(url));

@@ -30,7 +30,8 @@ export function recordRequest(pathAndQuery: string, init: RequestInit = {}): voi
   lastId += 1;
   const entry: RecordedRequest = {
     id: lastId,
-    method: init.method ?? 'GET',
+    // The browser downloads what the console has only asked for; a program does both at once.
+    method: init.method === 'HEAD' ? 'GET' : (init.method ?? 'GET'),
     path,
     query: Object.fromEntries(new URLSearchParams(search)),
     body: typeof init.body === 'string' ? mask(parse(init.body)) : undefined,

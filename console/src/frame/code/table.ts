@@ -1,0 +1,135 @@
+// Every route that a person's session can call, as a call of @pakhus/client. The compiler finds a route that the API does not have, and one
+// that is missing here.
+import type { Endpoint } from '../../../../client/src/types.ts';
+
+/** Without a session, or nothing that a program asks for by itself. */
+type Left =
+  | `${string} /auth/me`
+  | `${string} /objects/${string}`
+  | `${string} /uploads/{token}`
+  | `${string} /project/spaces/${string}`
+  | 'GET /project/events/stream'
+  | 'GET /openapi.json'
+  | 'GET /reference'
+  | 'GET /docs';
+
+/**
+ * `$name` is a parameter of the path or a field of the body, `$query`, `$body` and `$form` what was sent. `$feed` is a query of the feed,
+ * which goes on without end, and `$zip` one that names the files of a zip. Literal segments come before parameters.
+ */
+export const calls = {
+  'GET /health': 'client.health()',
+  'POST /auth/login': 'client.auth.login($body)',
+  'POST /auth/logout': 'client.auth.logout()',
+  'POST /auth/logout-everywhere': 'client.auth.logoutEverywhere()',
+  'PUT /auth/change-password': 'client.auth.changePassword($body)',
+  'POST /auth/forgot-password': 'client.auth.forgotPassword(email)',
+  'POST /auth/reset-password': 'client.auth.resetPassword($body)',
+  'POST /auth/2fa/login': 'client.auth.twoFactor.login($body)',
+  'GET /auth/2fa/status': 'client.auth.twoFactor.status()',
+  'POST /auth/2fa/enroll': 'client.auth.twoFactor.enroll()',
+  'POST /auth/2fa/activate': 'client.auth.twoFactor.activate(code)',
+  'POST /auth/2fa/disable': 'client.auth.twoFactor.disable(code)',
+  'GET /admin/projects': 'client.admin.projects.list($query)',
+  'POST /admin/projects': 'client.admin.projects.create($body)',
+  'GET /admin/projects/{projectId}': 'client.admin.projects.get($projectId)',
+  'PATCH /admin/projects/{projectId}': 'client.admin.projects.update($projectId, $body)',
+  'PATCH /admin/projects/{projectId}/status': 'client.admin.projects.setActive($projectId, $active)',
+  'POST /admin/projects/{projectId}/rotate-key': 'client.admin.projects.rotateKey($projectId)',
+  'DELETE /admin/projects/{projectId}': 'client.admin.projects.delete($projectId)',
+  'GET /admin/stats/global': 'client.admin.stats.global()',
+  'GET /admin/stats/projects': 'client.admin.stats.projects($query)',
+  'GET /admin/audit': 'client.admin.audit.list($query)',
+  'GET /admin/settings/audit-retention': 'client.admin.settings.getAuditRetention()',
+  'PUT /admin/settings/audit-retention': 'client.admin.settings.setAuditRetention($body)',
+  'GET /admin/settings/rate-limit': 'client.admin.settings.getRateLimit()',
+  'PUT /admin/settings/rate-limit': 'client.admin.settings.setRateLimit($body)',
+  'GET /project/stats/overview': 'client.project.stats.overview()',
+  'GET /project/stats/files': 'client.project.stats.files()',
+  'GET /project/stats/storage': 'client.project.stats.storage()',
+  'GET /project/stats/requests': 'client.project.stats.requests()',
+  'GET /project/usage': 'client.project.usage($query)',
+  'GET /project/audit': 'client.project.audit.list($query)',
+  'GET /project/plans': 'client.project.plans.list($query)',
+  'POST /project/plans': 'client.project.plans.create($body)',
+  'GET /project/plans/{planId}': 'client.project.plans.get($planId)',
+  'PUT /project/plans/{planId}': 'client.project.plans.update($planId, $body)',
+  'PUT /project/plans/{planId}/default': 'client.project.plans.makeDefault($planId)',
+  'DELETE /project/plans/{planId}': 'client.project.plans.delete($planId)',
+  'GET /project/keys': 'client.project.keys.list($query)',
+  'POST /project/keys': 'client.project.keys.create($body)',
+  'DELETE /project/keys/{keyId}': 'client.project.keys.revoke($keyId)',
+  'GET /project/settings': 'client.project.settings.get()',
+  'PUT /project/settings': 'client.project.settings.update($body)',
+  'GET /project/variants': '(await client.project.variants()).list()',
+  'POST /project/variants': '(await client.project.variants()).create($body)',
+  'GET /project/variants/{name}': '(await client.project.variants()).get($name)',
+  'PUT /project/variants/{name}': '(await client.project.variants()).update($name, $body)',
+  'DELETE /project/variants/{name}': '(await client.project.variants()).delete($name)',
+  'GET /project/integrations': 'client.project.integrations.list($query)',
+  'POST /project/integrations': 'client.project.integrations.create($body)',
+  'GET /project/integrations/{id}': 'client.project.integrations.get($id)',
+  'PUT /project/integrations/{id}': 'client.project.integrations.update($id, $body)',
+  'DELETE /project/integrations/{id}': 'client.project.integrations.delete($id)',
+  'POST /project/integrations/{id}/rotate-key': 'client.project.integrations.rotateKey($id)',
+  'GET /project/events': 'client.project.events($feed)',
+  'GET /project/webhooks': '(await client.project.webhooks()).list($query)',
+  'POST /project/webhooks': '(await client.project.webhooks()).create($body)',
+  'GET /project/webhooks/{webhookId}': '(await client.project.webhooks()).get($webhookId)',
+  'PUT /project/webhooks/{webhookId}': '(await client.project.webhooks()).update($webhookId, $body)',
+  'DELETE /project/webhooks/{webhookId}': '(await client.project.webhooks()).delete($webhookId)',
+  'POST /project/webhooks/{webhookId}/rotate-secret':
+    '(await client.project.webhooks()).rotateSecret($webhookId)',
+  'POST /project/webhooks/{webhookId}/test': '(await client.project.webhooks()).test($webhookId)',
+  'GET /project/webhooks/{webhookId}/deliveries':
+    '(await client.project.webhooks()).deliveries($webhookId, $query)',
+  'POST /project/webhooks/{webhookId}/deliveries/{deliveryId}/replay':
+    '(await client.project.webhooks()).replay($webhookId, $deliveryId)',
+  'GET /project/users': 'client.users.list($query)',
+  'POST /project/users': 'client.users.create($body)',
+  'GET /project/jobs/{jobId}': 'client.jobs.get($jobId)',
+  'GET /project/users/{userId}': '$user.get()',
+  'PUT /project/users/{userId}': '$user.update($body)',
+  'DELETE /project/users/{userId}': '$user.delete()',
+  'PUT /project/users/{userId}/plan': '$user.assignPlan($planId)',
+  'GET /project/users/{userId}/storage': '$user.storage()',
+  'GET /project/users/{userId}/stats': '$user.stats()',
+  'POST /project/users/{userId}/tokens': '$user.tokens.mint($body)',
+  'POST /project/users/{userId}/tokens/revoke': '$user.tokens.revoke(jti)',
+  'GET /project/users/{userId}/spaces': '$user.spaces.list($query)',
+  'POST /project/users/{userId}/spaces': '$user.spaces.create($body)',
+  'GET /project/users/{userId}/spaces/{spaceId}': '$user.spaces.get($spaceId)',
+  'PUT /project/users/{userId}/spaces/{spaceId}': '$user.spaces.update($spaceId, $body)',
+  'DELETE /project/users/{userId}/spaces/{spaceId}': '$user.spaces.delete($spaceId)',
+  'PUT /project/users/{userId}/spaces/{spaceId}/credentials': '$user.spaces.setPassword($spaceId, password)',
+  'GET /project/users/{userId}/files': '$user.files.list($query)',
+  'GET /project/users/{userId}/files/folders': '$user.files.folders($query)',
+  'GET /project/users/{userId}/files/zip': '$user.files.zip($zip)',
+  'POST /project/users/{userId}/files/batch': '$user.files.batch($body)',
+  'POST /project/users/{userId}/files': '$user.files.upload(file, $form)',
+  'GET /project/users/{userId}/files/{fileId}': '$user.files.get($fileId)',
+  'PUT /project/users/{userId}/files/{fileId}': '$user.files.update($fileId, $body)',
+  'DELETE /project/users/{userId}/files/{fileId}': '$user.files.delete($fileId, $query)',
+  'GET /project/users/{userId}/files/{fileId}/content': '$user.files.content($fileId, $query)',
+  'GET /project/users/{userId}/files/{fileId}/variants/{name}': '$user.files.variant($fileId, $name)',
+  'POST /project/users/{userId}/files/{fileId}/copy': '$user.files.copy($fileId, $body)',
+  'POST /project/users/{userId}/files/{fileId}/restore': '$user.files.restore($fileId)',
+  'GET /project/users/{userId}/files/{fileId}/shares': '(await $user.shares()).listOf($fileId, $query)',
+  'POST /project/users/{userId}/files/{fileId}/shares': '(await $user.shares()).create($fileId, $body)',
+  'GET /project/users/{userId}/files/{fileId}/shares/{shareId}':
+    '(await $user.shares()).get($fileId, $shareId)',
+  'PUT /project/users/{userId}/files/{fileId}/shares/{shareId}':
+    '(await $user.shares()).update($fileId, $shareId, $body)',
+  'DELETE /project/users/{userId}/files/{fileId}/shares/{shareId}':
+    '(await $user.shares()).delete($fileId, $shareId)',
+  'GET /project/users/{userId}/shares': '(await $user.shares()).list($query)',
+  'POST /project/users/{userId}/folders/move': '$user.folders.move($body)',
+  'DELETE /project/users/{userId}/folders': '$user.folders.delete($query)',
+  'POST /project/users/{userId}/images': '$user.images.upload(file, $form)',
+  'GET /project/users/{userId}/uploads': '$user.uploads.list($query)',
+  'POST /project/users/{userId}/uploads': '$user.files.upload(file, $body)',
+  'GET /project/users/{userId}/uploads/{uploadId}': '$user.uploads.get($uploadId)',
+  'DELETE /project/users/{userId}/uploads/{uploadId}': '$user.uploads.cancel($uploadId)',
+  'POST /project/users/{userId}/uploads/{uploadId}/parts': '$user.uploads.parts($uploadId, $numbers)',
+  'POST /project/users/{userId}/uploads/{uploadId}/complete': '$user.uploads.complete($uploadId, $parts)',
+} as const satisfies Readonly<Record<Exclude<Endpoint, Left>, string>>;
