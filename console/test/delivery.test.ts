@@ -230,6 +230,64 @@ describe.skipIf(!browserPath)('delivery in the console', () => {
     expect(some).not.toContain('two.txt');
   });
 
+  test('a zip that there is none of is refused in words of its own', async () => {
+    const { api, tenant, at, list, open } = await enterFiles([{ name: 'one.txt' }, { name: 'two.txt' }]);
+    const page = await open();
+    await page.getByRole('button', { name: 'Actions for one.txt' }).waitFor();
+    const [{ id } = { id: '' }] = await list('?q=one');
+    await api.delete(`${at}/files/${id}`, tenant.key);
+    await chooseVerb(page, 'one.txt', 'Zip');
+    await expectToast(page, 'One of these files is no longer there');
+    const zipFolder = async () => {
+      await press(page, 'Folder');
+      await press(page, 'Download as zip');
+    };
+    await page.goto(`${page.url().split('?')[0]}?folder=nothing`);
+    await zipFolder();
+    await expectToast(page, 'There are no files in this folder');
+    // More than a test can store.
+    await page.route('**/files/zip?*', (route) => route.fulfill({ status: 422, body: '' }));
+    await zipFolder();
+    await expectToast(page, 'More than 10,000 files are too many');
+  });
+
+  test('the owner says when a file goes and until when it must stay, which cannot be taken back', async () => {
+    const { list, open } = await enterFiles([{ name: 'ledger.txt', folder: 'books' }]);
+    const page = await open();
+    await page.getByText('books').first().dblclick();
+    await page.getByText('ledger.txt').first().dblclick();
+    const details = page.getByRole('complementary', { name: 'Details' });
+    const edit = async (field: string, value: string) => {
+      await details.getByRole('button', { name: `Edit ${field}` }).click();
+      await details.getByLabel(field, { exact: true }).fill(value);
+      await details.getByRole('button', { name: 'Save' }).click();
+    };
+    await edit('Expires', '2099-01-02T03:04');
+    await details.getByText('Jan 2, 2099').waitFor();
+    await edit('Held until', '2000-01-01T00:00');
+    await details.getByText('a hold is never shortened').waitFor();
+    await lookAt(page, 'delivery-hold');
+    await details.getByRole('button', { name: 'Cancel' }).click();
+    await edit('Held until', '2098-01-02T03:04');
+    await details.getByText('Jan 2, 2098').waitFor();
+    await edit('Held until', '');
+    await details.getByText('a hold is never shortened').waitFor();
+    await details.getByRole('button', { name: 'Cancel' }).click();
+    await edit('Expires', '');
+    await details.locator('[data-field=expires_at]').getByText('Never').waitFor();
+    await lookAt(page, 'delivery-held');
+    const [file] = await list();
+    expect(file).toMatchObject({ retain_until: expect.stringMatching(/^2098-01-0/) });
+    expect(file).not.toHaveProperty('expires_at');
+    await page.keyboard.press('Escape');
+    await press(page, 'Folder');
+    await press(page, 'Delete the folder');
+    await pressInDialog(page, 'Delete the folder');
+    await page.getByRole('alert').getByText('A file is held until Jan 2, 2098').waitFor();
+    await lookAt(page, 'delivery-hold-refuses');
+    expect(await list()).toHaveLength(1);
+  });
+
   test('a link to a file is shown once, works for a stranger, and stops when it is revoked', async () => {
     const { api, tenant, at, list, open } = await enterFiles([{ name: 'contract.txt' }]);
     const page = await open();

@@ -6,6 +6,7 @@ import { EditableField, type FieldKind } from './editable.tsx';
 import { DetailsIcon } from './icons.details.tsx';
 import type { Detail } from './state/detail.ts';
 import { detailsEnglish } from './texts.details.en.ts';
+import { toLocalTime, toTime } from './times.ts';
 
 interface DetailsProps {
   readonly detail: Detail;
@@ -34,7 +35,7 @@ export function Details({ detail, file }: DetailsProps) {
         )}
       </dl>
       <Copies file={file} />
-      {[folderField, visibilityField, tagsField, classifierField, metadataField].map(field)}
+      {fields.map(field)}
       <dl>
         {file.sha256 && (
           <Fact name={t('checksum')} isCode>
@@ -142,3 +143,40 @@ const metadataField: FieldKind = {
     return { metadata: metadata as Record<string, unknown> };
   },
 };
+
+const expiresField: FieldKind = {
+  name: 'expires_at',
+  hint: 'expiresHint',
+  empty: 'never',
+  invalid: 'expiresInvalid',
+  time: (file) => file.expires_at,
+  read: (file) => toLocalTime(file.expires_at),
+  parse: (text, { expires_at }) => ({
+    expires_at: text === '' ? null : toTime(text, expires_at, Date.now()),
+  }),
+};
+
+/** The service refuses it from anybody but the owner. */
+const retainField: FieldKind = {
+  name: 'retain_until',
+  hint: 'retainHint',
+  empty: 'notHeld',
+  invalid: 'retainInvalid',
+  time: (file) => file.retain_until,
+  read: (file) => toLocalTime(file.retain_until),
+  parse: (text, { retain_until: before }) => {
+    if (text === '' && before === undefined) return {};
+    const earliest = Math.max(Date.now(), before === undefined ? 0 : Date.parse(before));
+    return { retain_until: toTime(text, before, earliest) };
+  },
+};
+
+const fields = [
+  folderField,
+  visibilityField,
+  tagsField,
+  classifierField,
+  metadataField,
+  expiresField,
+  retainField,
+];

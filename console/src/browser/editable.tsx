@@ -9,7 +9,7 @@ import { hasCode } from './errors.ts';
 import type { TextKey } from './texts.ts';
 
 export interface FieldKind {
-  readonly name: 'folder' | 'visibility' | 'tags' | 'classifier' | 'metadata';
+  readonly name: 'folder' | 'visibility' | 'tags' | 'classifier' | 'metadata' | 'expires_at' | 'retain_until';
   readonly hint?: TextKey;
   /** Shown for an empty value. */
   readonly empty?: TextKey;
@@ -19,7 +19,9 @@ export interface FieldKind {
   readonly options?: readonly ('private' | 'public')[];
   readonly read: (file: StoredFile) => string;
   readonly chips?: (file: StoredFile) => readonly string[];
-  readonly parse: (text: string) => FileChange;
+  /** The text is then what a field for local times has. */
+  readonly time?: (file: StoredFile) => string | undefined;
+  readonly parse: (text: string, file: StoredFile) => FileChange;
 }
 
 interface EditableProps {
@@ -65,8 +67,10 @@ export function EditableField(props: EditableProps) {
 }
 
 function Value({ kind, file }: Pick<EditableProps, 'kind' | 'file'>) {
-  const { t } = useBrowsing();
+  const { t, texts } = useBrowsing();
   const text = kind.read(file);
+  const time = kind.time?.(file);
+  if (time !== undefined) return <span>{texts.dateTime(time)}</span>;
   if (text === '') return <span class="soft">{t(kind.empty ?? 'none')}</span>;
   if (kind.options) return <span>{t(file.visibility)}</span>;
   if (kind.chips)
@@ -103,7 +107,7 @@ function Editor({
     isInvalid.value = false;
     let change: FileChange;
     try {
-      change = kind.parse(text.peek());
+      change = kind.parse(text.peek(), file);
     } catch {
       isInvalid.value = true;
       return;
@@ -144,7 +148,7 @@ function Editor({
       ) : kind.isCode ? (
         <textarea {...input} class="mono" rows={7} spellcheck={false} />
       ) : (
-        <input {...input} type="text" dir="auto" autoComplete="off" />
+        <input {...input} type={kind.time ? 'datetime-local' : 'text'} dir="auto" autoComplete="off" />
       )}
       {kind.hint && <small>{t(kind.hint)}</small>}
       {isInvalid.value && kind.invalid && (

@@ -22,6 +22,16 @@ export const detailsEnglish = {
   metadata: 'Metadata',
   metadataHint: 'A JSON object',
   metadataInvalid: 'Write a JSON object, such as {"year": 2026}.',
+  expires_at: 'Expires',
+  expiresHint:
+    'At that time the file is deleted, or goes to the trash if the project keeps one. Empty: never.',
+  expiresInvalid: 'Choose a time to come.',
+  retain_until: 'Held until',
+  retainHint:
+    'Until then nobody can delete the file, nor its user or the project, and you cannot take that back: the time can only be moved to a later one.',
+  retainInvalid: 'Choose a time to come that is not before the present one: a hold is never shortened.',
+  never: 'Never',
+  notHeld: 'Not held',
   none: 'None',
   copyId: 'Copy id',
   copyLink: 'Copy link',

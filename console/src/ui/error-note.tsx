@@ -3,7 +3,7 @@ import { PakhusError } from '@pakhus/client';
 import { useMemo } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { Button } from './button.tsx';
-import { formatClock } from './format.ts';
+import { formatClock, formatTime } from './format.ts';
 import { Icon } from './icons.tsx';
 
 interface ErrorNoteProps {
@@ -47,5 +47,7 @@ const findTimeAgain = (error: unknown): Date | null =>
 export function describeError(error: unknown): string {
   if (!(error instanceof PakhusError)) return error instanceof Error ? error.message : String(error);
   if (error.code === 'NETWORK_ERROR') return t.ui.offline;
+  const { retain_until } = error.details;
+  if (error.code === 'LOCKED' && typeof retain_until === 'string') return t.ui.held(formatTime(retain_until));
   return error.message;
 }

@@ -36,7 +36,8 @@ export function createDetail(user: BrowsedUser, fileId: string): Detail {
     async save(change) {
       const saved = await user.files.update(fileId, change, { ifMatch: etag, onHeaders, signal: aborted });
       const before = file.peek();
-      if (before) file.value = { ...before, ...saved };
+      // What was cleared is absent.
+      if (before) file.value = { ...saved, url: before.url, url_expires_at: before.url_expires_at };
       // A public file has another address.
       if (change.visibility) await load();
       return saved;

@@ -23,7 +23,10 @@ export const files = {
   variants: 'Variants',
   zipFolder: 'Download as zip',
   zipTooMany: (max: string) => `Select at most ${max} files, or download their folder.`,
-  zipFailed: 'There is no zip of these files. At most 10,000 files fit into one.',
+  zipTooLarge: (max: string) =>
+    `More than ${max} files are too many for one zip. Download its folders one by one.`,
+  zipEmpty: 'There are no files in this folder.',
+  zipGone: 'One of these files is no longer there. Reload the list and select again.',
   moveFolder: 'Move or rename',
   removeFolder: 'Delete the folder',
   removeFolderTitle: 'Delete the folder?',

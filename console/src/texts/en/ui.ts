@@ -17,6 +17,8 @@ export const ui = {
   copyByHand: 'The browser does not allow copying here: select the text and copy it yourself.',
   againAt: (time: string) => `You can try again at ${time}.`,
   requestId: 'Request id',
+  held: (time: string) =>
+    `A file is held until ${time}. Neither it nor anything that it belongs to can be deleted before.`,
   offline: 'The service cannot be reached. Check your connection and try again.',
   shownOnce: 'This is shown only now. Copy it and keep it in a safe place: it cannot be read again.',
   secretKept: 'I have copied it',
