@@ -11,19 +11,13 @@ interface KnownFields {
   readonly code?: string;
   readonly message?: string;
   readonly requestId?: string | null;
-  readonly details?: { readonly retain_until?: string };
 }
 
-export function describeError(error: unknown, { t, dateTime }: Texts): ErrorWords {
-  const { code, message, requestId, details }: KnownFields = Object(error);
+export function describeError(error: unknown, { t }: Texts): ErrorWords {
+  const { code, message, requestId }: KnownFields = Object(error);
   const isOffline = code === 'NETWORK_ERROR' && !navigator.onLine;
-  const heldUntil = code === 'LOCKED' && details?.retain_until;
   return {
-    text: isOffline
-      ? t('offline')
-      : heldUntil
-        ? t('held', { time: dateTime(heldUntil) })
-        : message || t('unexpectedError'),
+    text: isOffline ? t('offline') : message || t('unexpectedError'),
     note: requestId ? t('requestId', { id: requestId }) : undefined,
   };
 }

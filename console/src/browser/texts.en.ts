@@ -101,7 +101,6 @@ export const english = {
   previewEmpty: 'This file is empty.',
   rootFolder: 'Top level',
   fileGone: 'This file no longer exists.',
-  held: 'The file is held until {time}: it cannot be deleted before.',
 };
 
 /** A text, or one for each plural form of its language. */

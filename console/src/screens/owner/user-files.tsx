@@ -4,15 +4,14 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import browserStyles from '../../browser/browser.css?inline';
 import { Details } from '../../browser/details.tsx';
 import { type BrowserHandle, FileBrowser } from '../../browser/file-browser.tsx';
-import type { BrowsedUser } from '../../browser/state/browsed-user.ts';
 import { client } from '../../frame/api.ts';
-import { runBatch } from '../../frame/delivery.ts';
 import { address, guardLeaving, path, setQuery } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
 import { Select } from '../../ui/field.tsx';
 import { lazy } from '../../ui/lazy.tsx';
 import { useLoad } from '../../ui/load.tsx';
 import { Shadow } from '../../ui/shadow.tsx';
+import { browse } from '../files/browsed.ts';
 import { FileTools } from '../files/file-tools.tsx';
 import { extraVerbs, type FileDialog, FileDialogs, folderActions } from '../files/file-verbs.tsx';
 import { readOrder } from '../files/order.ts';
@@ -29,13 +28,7 @@ const styles = [browserStyles];
 
 export function UserFiles({ user }: UserPartProps) {
   const { query } = address.value;
-  const resource = useMemo(
-    (): BrowsedUser => ({
-      ...client.user({ id: user.id }),
-      deleteAll: (ids) => runBatch(user.id, { ids: [...ids], action: 'delete' }),
-    }),
-    [user.id],
-  );
+  const resource = useMemo(() => browse(user.id), [user.id]);
   const browser = useRef<BrowserHandle | null>(null);
   useEffect(
     () =>
