@@ -63,8 +63,9 @@ export const fileCommands = [
     details: `The last argument is the target. If it ends with a slash or has no path, sources go into that folder; otherwise it is the
 new name of the only source. A folder is uploaded with its name, or without it if a slash follows. - is stdin. A file
 that is there already, with the same size and content, is not sent again; a different one of the same name stays beside
-the new one, unless you say --replace. --expires and --retain are set on files that are there already as well. A hold is never shortened, and the service
-refuses it from anybody but the owner of the project. ${interruptible}
+the new one, unless you say --replace. --expires and --retain are set on files that are there already as well. A hold
+is never shortened, and the service refuses it from anybody but the owner of the project.
+${interruptible}
 
 ${placesHelp}`,
     arguments: [
@@ -141,8 +142,8 @@ ${placesHelp}`,
     words: ['rm'],
     group: 'files',
     summary: 'Delete files',
-    details: `Asks on a terminal. If the project keeps a trash, files go there, and pakhus restore brings them back. A folder is deleted at once: with
-everything in it, or, if one of its files is held, not at all.
+    details: `Asks on a terminal. If the project keeps a trash, files go there, and pakhus restore brings them back. A folder is
+deleted at once: with everything in it, or, if one of its files is held, not at all.
 
 ${placesHelp}`,
     arguments: [{ name: 'places', summary: 'USER:PATH', many: true }],
@@ -173,7 +174,8 @@ ${placesHelp}`,
     summary: 'Make a folder like another one, local to remote or back',
     details: `Compares size, then time, and the sha256 where times differ. A new version is stored before the old one goes, and nothing
 is deleted before everything was transferred: it may be interrupted at any moment and run again. Remote files of the
-same name: the newest counts; --delete removes the others. Without --space, files outside of spaces are meant. --expires is for what is sent.
+same name: the newest counts; --delete removes the others. Without --space, files outside of spaces are meant.
+--expires is for what is sent.
 
 ${placesHelp}`,
     arguments: [

@@ -58,8 +58,8 @@ export const variantCommands = [
     words: ['variants', 'get'],
     group: 'files',
     summary: 'Download an image in a variant, or print a URL of it',
-    details: `Makes the image if nobody has asked for it yet, and waits for it. Without a target it prints a URL that needs no credential and ends after a while.
-In a folder the image is called NAME-VARIANT.FORMAT.
+    details: `Makes the image if nobody has asked for it yet, and waits for it. Without a target it prints a URL that needs no
+credential and ends after a while. In a folder the image is called NAME-VARIANT.FORMAT.
 
 ${placesHelp}`,
     arguments: [
