@@ -96,10 +96,10 @@ describe.skipIf(!hasJq)('the guides', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const homes = () => ({
-    HOME: folder,
-    XDG_CONFIG_HOME: join(folder, 'config'),
-    XDG_STATE_HOME: join(folder, 'state'),
+  const homes = (home: string) => ({
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, 'config'),
+    XDG_STATE_HOME: join(home, 'state'),
   });
 
   /** A project with the user anna, which guides after the first one begin with. */
@@ -129,23 +129,25 @@ describe.skipIf(!hasJq)('the guides', () => {
     }
     const path = join(folder, `${basename(guide)}.sh`);
     await writeFile(path, toHere([preamble, ...script].join('\n')));
-    const env = { ...process.env, ...homes(), PAKHUS_URL: origin, PAKHUS_KEY: await makeProject() };
+    const env = { ...process.env, ...homes(folder), PAKHUS_URL: origin, PAKHUS_KEY: await makeProject() };
     const { stdout } = await run('bash', [path], { cwd: folder, env, timeout: testMsMax });
     expect(stdout).not.toBe('');
   });
 
   /** What the lines of docs/command.md begin with. */
-  async function writeFixtures(): Promise<void> {
+  async function writeFixtures(home: string): Promise<void> {
     for (const path of ['bin', 'photos', 'site', join('.config', 'fish', 'completions')])
-      await mkdir(join(folder, path), { recursive: true });
-    await symlink(join(root, 'cli', 'bin', 'pakhus.mjs'), join(folder, 'bin', 'pakhus'));
-    await writeFile(join(folder, 'report.pdf'), '%PDF-1.7 a report');
-    await writeFile(join(folder, 'photos', 'a.png'), drawImage(40, 30, 1));
-    await writeFile(join(folder, 'site', 'index.html'), '<p>Hello</p>');
+      await mkdir(join(home, path), { recursive: true });
+    await symlink(join(root, 'cli', 'bin', 'pakhus.mjs'), join(home, 'bin', 'pakhus'));
+    await writeFile(join(home, 'report.pdf'), '%PDF-1.7 a report');
+    await writeFile(join(home, 'photos', 'a.png'), drawImage(40, 30, 1));
+    await writeFile(join(home, 'site', 'index.html'), '<p>Hello</p>');
   }
 
   test('docs/command.md', async () => {
-    await writeFixtures();
+    // What other guides have written must not be in the way.
+    const home = join(folder, 'command');
+    await writeFixtures(home);
     const { origin } = new URL(pakhus.baseUrl);
     const lines = (await readBlocks(join('docs', 'command.md')))
       .filter(({ language }) => language === 'sh')
@@ -153,21 +155,21 @@ describe.skipIf(!hasJq)('the guides', () => {
       .map((line) => line.replace('https://files.example.com', origin))
       // What goes on without end runs beside the others, and is ended.
       .map((line) => (/ until Ctrl-C$/.test(line) ? `endlessly ${line.replace(/#.*/, '&')}` : line));
-    const path = join(folder, 'command.md.sh');
+    const path = join(home, 'command.md.sh');
     await writeFile(path, [preamble, quickCommand, ...lines, 'wait_for_endless'].join('\n'));
     // The only one that reads stdin is login.
-    const here = await startCommandServer({ env: homes(), cwd: folder, input: await makeProject() });
+    const here = await startCommandServer({ env: homes(home), cwd: home, input: await makeProject() });
     const env = {
       ...process.env,
-      ...homes(),
-      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+      ...homes(home),
+      PATH: `${join(home, 'bin')}:${process.env.PATH}`,
       COMMAND_URL: here.url,
     };
-    const { stdout } = await run('bash', [path], { cwd: folder, env, timeout: testMsMax });
+    const { stdout } = await run('bash', [path], { cwd: home, env, timeout: testMsMax });
     here.close();
     expect(stdout).toContain('/s/');
-    expect(await readFile(join(folder, 'backup', 'report.pdf'), 'utf8')).toContain('a report');
-    expect(await readFile(join(folder, 'new.jsonl'), 'utf8')).toContain('"file.created"');
-    expect((await readFile(join(folder, 'preview.webp'))).subarray(8, 12).toString()).toBe('WEBP');
+    expect(await readFile(join(home, 'backup', 'report.pdf'), 'utf8')).toContain('a report');
+    expect(await readFile(join(home, 'new.jsonl'), 'utf8')).toContain('"file.created"');
+    expect((await readFile(join(home, 'preview.webp'))).subarray(8, 12).toString()).toBe('WEBP');
   });
 });
