@@ -1,7 +1,7 @@
 // A number of bytes, entered as a number and a unit.
 import { useId } from 'preact/hooks';
+import type { FormValues } from '../browser/submit.ts';
 import { t } from '../texts/texts.ts';
-import type { FormValues } from './form.tsx';
 
 const units = { kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
 type Unit = keyof typeof units;

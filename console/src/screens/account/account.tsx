@@ -1,6 +1,7 @@
 // The account of the person who is logged in: password, two-factor login, sessions.
 import './account.css';
 import { useSignal } from '@preact/signals';
+import type { FormValues } from '../../browser/submit.ts';
 import { accountClient } from '../../frame/api.ts';
 import { logOut } from '../../frame/log-out.ts';
 import { ScreenTitle } from '../../frame/screens.tsx';
@@ -9,7 +10,7 @@ import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Form, type FormValues } from '../../ui/form.tsx';
+import { Form } from '../../ui/form.tsx';
 import { Foreign, Time } from '../../ui/parts.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 import { newPasswordFields, takeNewPassword } from './new-password.tsx';

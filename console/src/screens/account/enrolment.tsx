@@ -1,12 +1,13 @@
 // Turning two-factor login on: scan, enter a code, keep the recovery codes.
 import { useSignal } from '@preact/signals';
+import { useLoad } from '../../browser/load.ts';
 import { accountClient } from '../../frame/api.ts';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Check, Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { saveFile } from '../../ui/save.ts';
 import { CopyField, copyText } from '../../ui/secret.tsx';
 import { QrCode } from './qr-code.tsx';

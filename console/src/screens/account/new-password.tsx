@@ -1,8 +1,8 @@
 // A new password, typed twice.
 import { PakhusError } from '@pakhus/client';
+import type { FormValues } from '../../browser/submit.ts';
 import { t } from '../../texts/texts.ts';
 import { Field } from '../../ui/field.tsx';
-import type { FormValues } from '../../ui/form.tsx';
 
 const lengthMin = 8;
 

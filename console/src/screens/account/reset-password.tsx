@@ -1,13 +1,14 @@
 // Sets a new password with the token of a mailed link.
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { findIssue } from '../../browser/issues.ts';
+import type { FormValues } from '../../browser/submit.ts';
 import { accountClient } from '../../frame/api.ts';
 import { address, Link, navigate } from '../../frame/router.tsx';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { leave, session } from '../../frame/session.ts';
 import { t } from '../../texts/texts.ts';
-import { Form, type FormValues } from '../../ui/form.tsx';
-import { findIssue } from '../../ui/issues.ts';
+import { Form } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 import { newPasswordFields, takeNewPassword } from './new-password.tsx';
 

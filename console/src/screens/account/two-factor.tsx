@@ -1,11 +1,12 @@
 // Two-factor login: whether it is on, and turning it on or off.
 import { useSignal } from '@preact/signals';
+import { useLoad } from '../../browser/load.ts';
 import { accountClient } from '../../frame/api.ts';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { Badge } from '../../ui/parts.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 import { CodeField } from './code-field.tsx';

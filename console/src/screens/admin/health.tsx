@@ -1,8 +1,9 @@
 // System health with each check.
 import { PakhusError } from '@pakhus/client';
+import { useLoad } from '../../browser/load.ts';
 import { accountClient } from '../../frame/api.ts';
 import { t } from '../../texts/texts.ts';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { Badge } from '../../ui/parts.tsx';
 
 type HealthReport = Awaited<ReturnType<typeof accountClient.health>>;

@@ -1,10 +1,11 @@
 // Image jobs by state, the newest failures, and what to do about them.
 import './admin.css';
 import type { AuditEntry } from '@pakhus/client';
+import { useLoad, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
-import { Show, ShowPages, useLoad, usePages } from '../../ui/load.tsx';
+import { Show, ShowPages } from '../../ui/load.tsx';
 import { Empty, Foreign, Time } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { JobCounts } from './job-counts.tsx';

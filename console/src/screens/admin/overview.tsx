@@ -1,5 +1,6 @@
 // The installation at a glance: health, figures, traffic, storage, jobs.
 import './admin.css';
+import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { Link, navigate } from '../../frame/router.tsx';
 import { ScreenTitle } from '../../frame/screens.tsx';
@@ -7,7 +8,7 @@ import { t } from '../../texts/texts.ts';
 import { BarChart } from '../../ui/bar-chart.tsx';
 import { Button } from '../../ui/button.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { Empty, Figure } from '../../ui/parts.tsx';
 import { Health } from './health.tsx';
 import { JobCounts } from './job-counts.tsx';

@@ -1,6 +1,7 @@
 // One project: its owner, limits, state and key.
 import './admin.css';
 import type { Project as ProjectData } from '@pakhus/client';
+import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { Link } from '../../frame/router.tsx';
 import { type ScreenProps, ScreenTitle } from '../../frame/screens.tsx';
@@ -8,7 +9,7 @@ import { t } from '../../texts/texts.ts';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { ActiveBadge, Foreign, Time } from '../../ui/parts.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 import { ProjectKeys, ProjectRemoval, ProjectState } from './project-actions.tsx';

@@ -1,13 +1,14 @@
 // All projects with what they store, and the way to a new one.
 import './admin.css';
 import type { AnswerOf, Project } from '@pakhus/client';
+import { usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { address, Link, setQuery } from '../../frame/router.tsx';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { ShowPages, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { ActiveBadge, Empty, Foreign } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { CreateProject } from './create-project.tsx';

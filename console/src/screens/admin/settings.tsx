@@ -1,10 +1,12 @@
 // Settings of the installation.
+
+import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 import { toMilliseconds } from './milliseconds.ts';
 

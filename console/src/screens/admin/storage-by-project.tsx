@@ -1,9 +1,11 @@
 // Which projects store most, as bars with numbers.
+
+import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { Link } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { Foreign } from '../../ui/parts.tsx';
 
 const readMax = 100;

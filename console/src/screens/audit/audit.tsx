@@ -2,12 +2,13 @@
 import './audit.css';
 import type { AuditEntry } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { usePages } from '../../browser/load.ts';
 import { address, setQuery } from '../../frame/router.tsx';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { formatTime } from '../../ui/format.ts';
-import { ShowPages, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { ApiName, Empty, Foreign } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { EntryDialog } from './entry-dialog.tsx';

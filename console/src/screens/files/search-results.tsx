@@ -1,11 +1,12 @@
 // Files of all folders, found by a part of their name, in an order of their own.
 import type { ListedFile } from '@pakhus/client';
+import { startAt, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { address, Link, path, setQuery } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { formatBytes } from '../../ui/format.ts';
-import { ShowPages, startAt, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { Empty, Foreign, Time } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import type { Order } from './order.ts';

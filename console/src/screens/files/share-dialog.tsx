@@ -1,15 +1,17 @@
 // Shares a file by links: makes one, shows it once, and lists those that exist.
 import type { ListedFile, Share } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { type Pages, startAt, usePages } from '../../browser/load.ts';
+import type { FormValues } from '../../browser/submit.ts';
 import { type NewShare, shares } from '../../frame/delivery.ts';
 import { t } from '../../texts/texts.ts';
 import { attempt } from '../../ui/attempt.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Form, type FormValues } from '../../ui/form.tsx';
+import { Form } from '../../ui/form.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { type Pages, ShowPages, startAt, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { Badge, Foreign, Time } from '../../ui/parts.tsx';
 import { CopyField } from '../../ui/secret.tsx';
 import { readInteger } from '../../ui/size-field.tsx';

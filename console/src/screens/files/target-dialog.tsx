@@ -1,6 +1,7 @@
 // Moves or copies files, or moves a folder: asks for the folder to put them into.
 import type { ListedFile } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { useLoad } from '../../browser/load.ts';
 import { joinFolder, parentOf } from '../../browser/paths.ts';
 import { client } from '../../frame/api.ts';
 import { copyFile, folders, runBatch } from '../../frame/delivery.ts';
@@ -10,7 +11,6 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { useLoad } from '../../ui/load.tsx';
 import { Foreign } from '../../ui/parts.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 

@@ -1,6 +1,7 @@
 // The trash of a user: deleted files that can be brought back, or deleted for good.
 import type { AnswerOf } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { startAt, useLoad, usePages } from '../../browser/load.ts';
 import { settings, trash } from '../../frame/delivery.ts';
 import { Link } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
@@ -8,7 +9,7 @@ import { attempt } from '../../ui/attempt.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { Show, ShowPages, startAt, useLoad, usePages } from '../../ui/load.tsx';
+import { Show, ShowPages } from '../../ui/load.tsx';
 import { Empty, Foreign, Time } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { showToast } from '../../ui/toasts.tsx';

@@ -1,13 +1,14 @@
 // An image as each variant of the project shows it.
 import type { ListedFile } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { useLoad } from '../../browser/load.ts';
 import { type Variant, variants } from '../../frame/delivery.ts';
 import { Link } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { formatBytes, formatNumber, formatTime } from '../../ui/format.ts';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { Foreign } from '../../ui/parts.tsx';
 import { CopyField } from '../../ui/secret.tsx';
 import { pause } from './pause.ts';

@@ -1,11 +1,12 @@
 // Creates or edits an integration.
 import type { Integration } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import type { FormValues } from '../../browser/submit.ts';
 import { client } from '../../frame/api.ts';
 import { t } from '../../texts/texts.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Check, Field } from '../../ui/field.tsx';
-import { Form, type FormValues } from '../../ui/form.tsx';
+import { Form } from '../../ui/form.tsx';
 import { readScopes, ScopeFields } from '../../ui/scopes.tsx';
 import { readInteger, readLines } from '../../ui/size-field.tsx';
 import { showToast } from '../../ui/toasts.tsx';

@@ -1,6 +1,7 @@
 // Integrations: apps with a key of their own, limited to scopes, origins and a rate.
 import type { Integration } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { startAt, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
@@ -8,7 +9,7 @@ import { attempt } from '../../ui/attempt.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { ShowPages, startAt, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { ActiveBadge, Badge, Empty, Foreign, Time } from '../../ui/parts.tsx';
 import { ScopeList } from '../../ui/scopes.tsx';

@@ -1,6 +1,7 @@
 // Project keys: created with a secret that is shown once, and revoked.
 import type { ApiKey } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { startAt, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
@@ -9,7 +10,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { ShowPages, startAt, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { ActiveBadge, Empty, Foreign, Time } from '../../ui/parts.tsx';
 import { SecretDialog } from '../../ui/secret.tsx';
 import { type Column, Table } from '../../ui/table.tsx';

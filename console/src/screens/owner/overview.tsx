@@ -1,11 +1,13 @@
 // The project at a glance: figures, traffic, users who need room, and what happened last.
+
+import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { Link } from '../../frame/router.tsx';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
 import { BarChart } from '../../ui/bar-chart.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { Figure, Foreign, Quota, Time } from '../../ui/parts.tsx';
 import { FirstSteps } from './first-steps.tsx';
 

@@ -1,10 +1,11 @@
 // Creates or edits a plan.
 import type { Plan } from '@pakhus/client';
+import type { FormValues } from '../../browser/submit.ts';
 import { client } from '../../frame/api.ts';
 import { t } from '../../texts/texts.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
-import { Form, type FormValues } from '../../ui/form.tsx';
+import { Form } from '../../ui/form.tsx';
 import { readInteger, readLines, readSize, SizeField } from '../../ui/size-field.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 

@@ -1,6 +1,7 @@
 // Plans: what each user may store.
 import type { Plan } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { startAt, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
@@ -8,7 +9,7 @@ import { attempt } from '../../ui/attempt.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { ShowPages, startAt, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Badge, Empty, Foreign } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';

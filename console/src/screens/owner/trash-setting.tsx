@@ -1,9 +1,11 @@
 // How long deleted files can be brought back.
+
+import { useLoad } from '../../browser/load.ts';
 import { settings } from '../../frame/delivery.ts';
 import { t } from '../../texts/texts.ts';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 
 export function TrashSetting() {

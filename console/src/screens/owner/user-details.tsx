@@ -1,8 +1,10 @@
 // What is known about a user.
+
+import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { t } from '../../texts/texts.ts';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { ActiveBadge, Foreign, Quota, Time } from '../../ui/parts.tsx';
 import type { UserPartProps } from './user-part.ts';
 

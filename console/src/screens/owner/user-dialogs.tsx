@@ -1,5 +1,6 @@
 // What is done to a user: created, suspended, given another plan, deleted.
 import type { Plan, User } from '@pakhus/client';
+import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { navigate } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
@@ -9,7 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { formatBytes } from '../../ui/format.ts';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { Foreign } from '../../ui/parts.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 

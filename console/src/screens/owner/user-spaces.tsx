@@ -1,13 +1,14 @@
 // Spaces of a user, with their passwords, scopes and limits.
 import type { Space, User } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { startAt, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { Link } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
 import { attempt } from '../../ui/attempt.ts';
 import { Button } from '../../ui/button.tsx';
 import { formatBytes } from '../../ui/format.ts';
-import { ShowPages, startAt, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { ActiveBadge, Empty, Foreign, Quota } from '../../ui/parts.tsx';
 import { ScopeList } from '../../ui/scopes.tsx';

@@ -1,11 +1,12 @@
 // One user: files, spaces, tokens and details, each with an address of its own.
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { Link, navigate } from '../../frame/router.tsx';
 import { type ScreenProps, ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { ActiveBadge, Foreign } from '../../ui/parts.tsx';
 import { UserDetails } from './user-details.tsx';

@@ -2,13 +2,14 @@
 import type { User } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { startAt, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { address, Link, setQuery } from '../../frame/router.tsx';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Check, Field } from '../../ui/field.tsx';
-import { ShowPages, startAt, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { ActiveBadge, Empty, Foreign, Quota, Time } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';

@@ -1,9 +1,11 @@
 // Creates or edits a variant.
+
+import type { FormValues } from '../../browser/submit.ts';
 import { type NewVariant, type Variant, variants } from '../../frame/delivery.ts';
 import { t } from '../../texts/texts.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
-import { Form, type FormValues } from '../../ui/form.tsx';
+import { Form } from '../../ui/form.tsx';
 import { readInteger } from '../../ui/size-field.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 

@@ -1,12 +1,13 @@
 // Variants: the sizes and formats in which images of the project can be read.
 import { useSignal } from '@preact/signals';
+import { useLoad } from '../../browser/load.ts';
 import { type Variant, variants } from '../../frame/delivery.ts';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Empty, Time } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';

@@ -2,6 +2,7 @@
 import type { WebhookDelivery } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { type Pages, startAt, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { address, setQuery } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
@@ -9,7 +10,7 @@ import { attempt } from '../../ui/attempt.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { formatMoment, formatNumber } from '../../ui/format.ts';
-import { type Pages, ShowPages, startAt, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { ApiName, Empty } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { showToast } from '../../ui/toasts.tsx';

@@ -1,8 +1,8 @@
 // The events that a webhook is for, as checkboxes: all, whole groups, or single types.
 import { useSignal } from '@preact/signals';
+import type { FormValues } from '../../browser/submit.ts';
 import { t } from '../../texts/texts.ts';
 import { Check } from '../../ui/field.tsx';
-import type { FormValues } from '../../ui/form.tsx';
 import { describeType, type EventGroup, groupNames, typesOf } from '../events/event-types.ts';
 
 const allName = 'all';

@@ -2,11 +2,12 @@
 import './webhooks.css';
 import type { Webhook } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { Link, navigate } from '../../frame/router.tsx';
 import { type ScreenProps, ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
-import { Show, useLoad } from '../../ui/load.tsx';
+import { Show } from '../../ui/load.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Foreign } from '../../ui/parts.tsx';
 import { Snippet } from '../../ui/snippet.tsx';

@@ -2,12 +2,13 @@
 import './webhooks.css';
 import type { Webhook } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
+import { startAt, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { Link } from '../../frame/router.tsx';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
-import { ShowPages, startAt, usePages } from '../../ui/load.tsx';
+import { ShowPages } from '../../ui/load.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Empty, Foreign, Time } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';

@@ -1,13 +1,13 @@
 // What a validation error says about single fields.
-import { PakhusError } from '@pakhus/client';
 
 interface Issue {
   readonly path: string;
   readonly message: string;
 }
 
+/** Read by their names, because the two files of <pakhus-files> do not share the class of errors. */
 const listIssues = (error: unknown): readonly Issue[] =>
-  error instanceof PakhusError ? ((error.details.issues ?? []) as readonly Issue[]) : [];
+  (Object(error) as { details?: { issues?: readonly Issue[] } }).details?.issues ?? [];
 
 /** The API names fields in either case. */
 const toKey = (field: string): string => field.replaceAll('_', '').toLowerCase();
