@@ -34,11 +34,22 @@ export interface FilesClient extends Pick<UserResource, 'uploads' | 'storage'> {
   readonly files: ReturnType<typeof filesOf>;
 }
 
+/** With what other resources of the same user are made of, by modules that are loaded later. */
+export interface ExtensibleFilesClient extends FilesClient {
+  readonly http: Http;
+  readonly path: PathPart;
+  /** Of the token, as far as it tells. */
+  scopes(): Promise<unknown>;
+}
+
 /** The part of `createClient(options).user(reference)` that a file browser needs: bundlers leave out the rest. */
-export function createFilesClient(options: ClientOptions, reference?: UserReference): FilesClient {
+export function createFilesClient(options: ClientOptions, reference?: UserReference): ExtensibleFilesClient {
   const http = createHttp(options);
   const user = toPath(http, reference);
   return {
+    http,
+    path: user,
+    scopes: async () => readClaims(await http.credential()).scopes,
     files: filesOf(http, user, { isDirectWorthwhile: true }),
     uploads: uploadsOf(http, user),
     storage: (call) => http.call('GET /project/users/{userId}/storage', { params: [user], ...call }),
@@ -51,18 +62,30 @@ function toPath(http: Http, reference?: UserReference): PathPart {
     typeof reference === 'string' ? `ext/${encodeURIComponent(reference)}` : encodeURIComponent(reference.id);
 }
 
-/** From the claims of a user or space token. The server checks the token itself. */
-function readUserId(token = ''): string {
-  try {
-    const [, claims = ''] = token.split('.');
-    const { role, sub, uid } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/')));
-    if (role === 'user') return sub;
-    if (role === 'space') return uid;
-  } catch {
-    // Not a token.
-  }
+/** From the claims of a user or space token. */
+function readUserId(token?: string): string {
+  const { role, sub = '', uid = '' } = readClaims(token);
+  if (role === 'user') return sub;
+  if (role === 'space') return uid;
   throw new PakhusError(
     'INVALID_ARGUMENT',
     'This credential belongs to no user: name one, as in client.user(id)',
   );
+}
+
+interface Claims {
+  readonly role?: string;
+  readonly sub?: string;
+  readonly uid?: string;
+  readonly scopes?: unknown;
+}
+
+/** Without checking them, which is up to the server. Empty for what is not a token. */
+function readClaims(token = ''): Claims {
+  try {
+    const [, claims = ''] = token.split('.');
+    return JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) ?? {};
+  } catch {
+    return {};
+  }
 }

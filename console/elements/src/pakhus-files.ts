@@ -6,10 +6,12 @@ import browserStyles from '../../src/browser/core.css?inline';
 import { readChosen } from '../../src/browser/dropped.ts';
 import { lastingFetch } from '../../src/browser/fetch.ts';
 import { type BrowserHandle, FileBrowser, type FileBrowserProps } from '../../src/browser/file-browser.tsx';
+import type { MorePart } from '../../src/browser/more-request.ts';
 import type { BrowsedUser } from '../../src/browser/state/browsed-user.ts';
 import type { Catalogue } from '../../src/browser/texts.en.ts';
 import tokens from '../../src/styles/tokens.css?inline';
 import hostStyles from './host.css?inline';
+import { loadMore } from './load-more.ts';
 
 export type Token = string | (() => string | Promise<string>);
 
@@ -18,13 +20,21 @@ const flagAttributes = ['readonly', 'picker', 'multiple'] as const;
 
 let sheet: CSSStyleSheet | undefined;
 
+const firstStyles = `${tokens}${hostStyles}${browserStyles}`;
+
 /** One for all elements of the page. */
 function getSheet(): CSSStyleSheet {
   if (!sheet) {
     sheet = new CSSStyleSheet();
-    sheet.replaceSync(`${tokens}${hostStyles}${browserStyles}`);
+    sheet.replaceSync(firstStyles);
   }
   return sheet;
+}
+
+async function loadStyledMore(): Promise<MorePart> {
+  const { styles, ...part } = await loadMore();
+  getSheet().replaceSync(firstStyles + styles);
+  return part as MorePart;
 }
 
 export class PakhusFilesElement extends HTMLElement {
@@ -193,6 +203,7 @@ export class PakhusFilesElement extends HTMLElement {
       view: this.view,
       texts: this.#strings,
       language: this.closest<HTMLElement>('[lang]')?.lang,
+      more: loadStyledMore,
       onSelect: (files: readonly ListedFile[]) => this.#tell('select', { files }),
       onUploaded: (file) => this.#tell('uploaded', { file }),
       onError: (error) => this.#tell('error', { error }),

@@ -3,6 +3,7 @@ import type { ListedFile, StoredFile } from '@pakhus/client';
 import { type ComponentType, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { MenuItem } from './menu.tsx';
+import type { MorePart, MoreRequest } from './more-request.ts';
 import type { Can } from './state/abilities.ts';
 import type { Detail } from './state/detail.ts';
 import type { Model } from './state/model.ts';
@@ -29,6 +30,10 @@ export interface Browsing {
   readonly extraVerbs: ExtraVerbs | undefined;
   readonly DetailsPane: DetailsPane | null;
   readonly selectedFileId: string | null;
+  /** Null until `openMore` has loaded it. */
+  readonly more: MorePart | null;
+  readonly spaceId: string | undefined;
+  openMore(request: MoreRequest): Promise<void>;
   go(folder: string): void;
   /** Shows a file in the viewer; null closes it. */
   openFile(fileId: string | null): void;

@@ -1,4 +1,4 @@
-// Downloads a file by its signed URL.
+// Downloads a file by its signed URL, and has the browser save what was downloaded.
 import type { ListedFile } from '@pakhus/client';
 import type { Model } from './state/model.ts';
 
@@ -11,9 +11,7 @@ export async function downloadFile(model: Model, { id, size, name }: ListedFile)
     if (new URL(url).origin === location.origin) return save(url, name);
     const blob = size <= fetchedBytesMax ? await fetchBlob(url) : null;
     if (!blob) return save(url, name, true);
-    const address = URL.createObjectURL(blob);
-    save(address, name);
-    setTimeout(() => URL.revokeObjectURL(address), 60_000);
+    saveBlob(blob, name);
   } catch (error) {
     model.fail(error);
   }
@@ -29,7 +27,13 @@ async function fetchBlob(url: string): Promise<Blob | null> {
   }
 }
 
-function save(url: string, name: string, isElsewhere = false): void {
+export function saveBlob(blob: Blob, name: string): void {
+  const address = URL.createObjectURL(blob);
+  save(address, name);
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+export function save(url: string, name: string, isElsewhere = false): void {
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -6,12 +6,12 @@ import { Breadcrumbs } from './breadcrumbs.tsx';
 import { Button } from './button.tsx';
 import { useChooser } from './chooser.tsx';
 import { type Browsing, BrowsingContext, type DetailsPane, type ExtraVerbs, useBrowsing } from './context.ts';
-import { Overlays } from './dialogs.tsx';
 import { useDrop } from './drop.ts';
 import { Empty } from './empty.tsx';
 import { Interrupted } from './interrupted.tsx';
 import { FileList } from './list.tsx';
 import { Menu } from './menu.tsx';
+import type { MorePart, MoreRequest } from './more-request.ts';
 import { Queue } from './queue.tsx';
 import { QuotaBar } from './quota-bar.tsx';
 import { type Can, combine } from './state/abilities.ts';
@@ -59,6 +59,10 @@ export interface FileBrowserProps {
   /** `Details` of details.tsx; without it, it is not bundled. */
   readonly details?: DetailsPane | undefined;
   readonly extraVerbs?: ExtraVerbs | undefined;
+  /** Loads more/more.tsx, when it is needed first. */
+  readonly more: () => Promise<MorePart>;
+  /** True if the host shows that itself. */
+  readonly onMore?: ((request: MoreRequest) => boolean) | undefined;
   /** In a picker, the files that were chosen; otherwise those that are selected now. */
   readonly onSelect?: ((files: readonly ListedFile[]) => void) | undefined;
   readonly onUploaded?: ((file: StoredFile) => void) | undefined;
@@ -99,9 +103,10 @@ export function FileBrowser(props: FileBrowserProps) {
 }
 
 function useBrowsingFor(props: FileBrowserProps): Browsing {
+  const more = useSignal<MorePart | null>(null);
   const texts = useMemo(
-    () => createTexts({ ...props.details?.texts, ...props.texts }, props.language),
-    [props.texts, props.language, props.details],
+    () => createTexts({ ...props.details?.texts, ...more.value?.texts, ...props.texts }, props.language),
+    [props.texts, props.language, props.details, more.value],
   );
   const host = useRef<Host>(null as unknown as Host);
   host.current = {
@@ -137,6 +142,18 @@ function useBrowsingFor(props: FileBrowserProps): Browsing {
     can: combine(props.can ?? {}, model.abilities.refused.value, props.readOnly ?? false),
     isPicker,
     extraVerbs: props.extraVerbs,
+    spaceId: props.spaceId,
+    more: more.value,
+    openMore: async (request) => {
+      if (props.onMore?.(request)) return;
+      try {
+        more.value ??= await props.more();
+        model.overlay.value = { kind: 'more', request };
+      } catch (error) {
+        model.toasts.show({ text: texts.t('moreFailed'), isError: true });
+        props.onError?.(error);
+      }
+    },
     DetailsPane: props.details ?? null,
     selectedFileId: (props.onOpenFile ? props.selectedFileId : ownFile.value) ?? null,
     go: (next) => {
@@ -187,13 +204,30 @@ function Frame() {
       <Queue />
       <EntryMenu />
       <Viewer />
-      <Overlays />
+      <More />
       {isAbove.value && (
         <div class="drop" part="drop">
           <p>{t('dropHere', { folder: folder || t('rootFolder') })}</p>
         </div>
       )}
     </div>
+  );
+}
+
+/** What was loaded when it was wanted. */
+function More() {
+  const { model, more } = useBrowsing();
+  const overlay = model.overlay.value;
+  if (overlay?.kind !== 'more' || !more) return null;
+  return (
+    <more.More
+      request={overlay.request}
+      delivery={more.deliver(model.user)}
+      onClose={() => {
+        // Another one may have taken its place.
+        if (model.overlay.peek() === overlay) model.overlay.value = null;
+      }}
+    />
   );
 }
 
@@ -204,7 +238,9 @@ function EntryMenu() {
   if (overlay?.kind !== 'menu') return null;
   const isMany = model.selection.count.peek() > 1 && model.selection.has(overlay.file.id);
   const { file } = overlay;
-  const items = isMany ? verbsFor(browsing, model.selection.files) : verbsFor(browsing, () => [file], file);
+  const items = isMany
+    ? verbsFor(browsing, model.selection.files, undefined, true)
+    : verbsFor(browsing, () => [file], file, true);
   if (items.length === 0) return null;
   return (
     <Menu

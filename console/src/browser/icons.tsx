@@ -20,6 +20,7 @@ const paths = {
   more: 'M12 6h.01M12 12h.01M12 18h.01',
   list: 'M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01',
   grid: 'M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z',
+  search: 'M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM16 16l4.5 4.5',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   pause: 'M8 5v14M16 5v14',
   play: 'M7 5l12 7-12 7z',

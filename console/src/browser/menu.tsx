@@ -6,7 +6,7 @@ export interface MenuItem {
   readonly label: string;
   readonly icon?: IconName;
   readonly isDangerous?: boolean;
-  readonly run: () => void;
+  readonly run: () => unknown;
 }
 
 interface MenuProps {

@@ -1,5 +1,6 @@
 // The English texts of the file browser. {name} is filled in; entries with `other` have one text for each plural form.
 import type { detailsEnglish } from './texts.details.en.ts';
+import type { moreEnglish } from './texts.more.en.ts';
 
 export const english = {
   files: 'Files',
@@ -10,10 +11,9 @@ export const english = {
   uploadFolder: 'Upload a folder',
   takePhoto: 'Take a photo',
   newFolder: 'New folder',
-  newFolderName: 'Name of the folder',
-  newFolderHint: 'A folder exists as long as a file is in it. Name it, then upload into it.',
-  newFolderOpen: 'Open folder',
-  folderNameInvalid: 'Use a name other than “.” and “..”, without a slash at either end.',
+  search: 'Search',
+  tools: 'Folder and trash',
+  moreFailed: 'This could not be loaded. Check your connection and try again, or reload the page.',
   listView: 'List',
   gridView: 'Grid',
   name: 'Name',
@@ -26,6 +26,11 @@ export const english = {
   preview: 'Preview',
   download: 'Download',
   rename: 'Rename',
+  share: 'Share',
+  move: 'Move',
+  copy: 'Copy',
+  zip: 'Zip',
+  variants: 'Variants',
   delete: 'Delete',
   cancel: 'Cancel',
   close: 'Close',
@@ -83,12 +88,6 @@ export const english = {
   deleted: { one: '{count} file deleted', other: '{count} files deleted' },
   restored: { one: '{count} file restored', other: '{count} files restored' },
   notAllowedUpload: 'You may not upload here.',
-  renameTitle: 'Rename file',
-  renameName: 'New name',
-  renameHint:
-    'Renaming copies the file under the new name, then deletes the old one. The copy gets a new id, and links to the old file stop working. If anything fails, the old file stays.',
-  renameCopying: 'Copying…',
-  renameKept: 'The copy was made, but the old file could not be deleted.',
   previous: 'Previous file',
   next: 'Next file',
   noPreview: 'No preview for this type of file.',
@@ -106,7 +105,7 @@ export const english = {
 /** A text, or one for each plural form of its language. */
 export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
 
-type AllTexts = typeof english & typeof detailsEnglish;
+type AllTexts = typeof english & typeof detailsEnglish & typeof moreEnglish;
 
 export type Catalogue = {
   [Key in keyof AllTexts]: AllTexts[Key] extends string ? string : Plural;

@@ -18,13 +18,14 @@ export function Toolbar({ chooser }: { readonly chooser: Chooser }) {
         can.upload && <UploadTools chooser={chooser} />
       )}
       <span class="gap" />
+      <FolderTools />
       <ViewSwitch />
     </div>
   );
 }
 
 function UploadTools({ chooser }: { readonly chooser: Chooser }) {
-  const { model, t } = useBrowsing();
+  const { t, openMore } = useBrowsing();
   const menu = useSignal<{ x: number; y: number } | null>(null);
   const items: MenuItem[] = [
     { label: t('uploadFiles'), icon: 'upload', run: chooser.chooseFiles },
@@ -45,8 +46,7 @@ function UploadTools({ chooser }: { readonly chooser: Chooser }) {
           aria-expanded={menu.value !== null}
           aria-label={t('ofUpload', { action: t('upload'), name: '…' })}
           onClick={(event) => {
-            const { left, bottom } = event.currentTarget.getBoundingClientRect();
-            menu.value = { x: left, y: bottom + 4 };
+            menu.value = below(event);
           }}
         >
           <Icon name="down" />
@@ -62,12 +62,7 @@ function UploadTools({ chooser }: { readonly chooser: Chooser }) {
           }}
         />
       )}
-      <Button
-        icon="folderPlus"
-        onPress={() => {
-          model.overlay.value = { kind: 'new-folder' };
-        }}
-      >
+      <Button icon="folderPlus" onPress={() => void openMore({ kind: 'new-folder' })}>
         <span class="wide">{t('newFolder')}</span>
       </Button>
     </>
@@ -93,7 +88,37 @@ function SelectionTools({ count }: { readonly count: number }) {
           <span class={icon && 'wide'}>{label}</span>
         </Button>
       ))}
+      <IconButton
+        icon="more"
+        label={t('actions')}
+        onPress={(event) => {
+          const [file] = files();
+          if (file) model.overlay.value = { kind: 'menu', file, ...below(event) };
+        }}
+      />
     </>
+  );
+}
+
+/** Where a menu opens. */
+function below({ currentTarget }: MouseEvent): { x: number; y: number } {
+  const { left, bottom } = (currentTarget as Element).getBoundingClientRect();
+  return { x: left, y: bottom + 4 };
+}
+
+function FolderTools() {
+  const { t, isPicker, openMore } = useBrowsing();
+  return (
+    <span class="tools">
+      <IconButton icon="search" label={t('search')} onPress={() => void openMore({ kind: 'search' })} />
+      {!isPicker && (
+        <IconButton
+          icon="folder"
+          label={t('tools')}
+          onPress={(event) => void openMore({ kind: 'menu', ...below(event) })}
+        />
+      )}
+    </span>
   );
 }
 

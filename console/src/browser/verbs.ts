@@ -8,15 +8,18 @@ import type { MenuItem } from './menu.tsx';
 export const canRename = ({ can }: Browsing, file: ListedFile): boolean =>
   can.upload && can.delete && file.compression === null;
 
-export const rename = ({ model }: Browsing, file: ListedFile): void => {
-  model.overlay.value = { kind: 'rename', file };
-};
+export const rename = ({ openMore }: Browsing, file: ListedFile): void =>
+  void openMore({ kind: 'rename', file });
 
-/** `single` is the file if it is only one. Thousands may be selected: `files` collects them when a verb runs. */
+/** The types that the server makes variants of. */
+const hasVariants = ({ mimeType }: ListedFile): boolean => /^image\/(jpeg|png|webp|gif|avif)$/.test(mimeType);
+
+/** `single` is the file if it is only one. Thousands may be selected: `files` collects them when a verb runs. The bar above the list has no room for all. */
 export function verbsFor(
   browsing: Browsing,
   files: () => readonly ListedFile[],
   single?: ListedFile,
+  isAll = false,
 ): MenuItem[] {
   const { model, t, can, openFile, extraVerbs } = browsing;
   const items: MenuItem[] = [];
@@ -29,6 +32,7 @@ export function verbsFor(
       items.push({ label: t('rename'), icon: 'edit', run: () => rename(browsing, single) });
   }
   if (extraVerbs) items.push(...extraVerbs(single, files));
+  if (isAll) items.push(...moreVerbsFor(browsing, files, single));
   if (can.delete)
     items.push({
       label: t('delete'),
@@ -37,4 +41,25 @@ export function verbsFor(
       run: () => model.deleteFiles(files()),
     });
   return items;
+}
+
+function moreVerbsFor(
+  { t, can, isPicker, openMore }: Browsing,
+  files: () => readonly ListedFile[],
+  file?: ListedFile,
+): MenuItem[] {
+  if (isPicker) return [];
+  const ofOne = (kind: 'share' | 'variants') =>
+    file && { label: t(kind), run: () => openMore({ kind, file }) };
+  const ofMany = (kind: 'move' | 'copy' | 'zip') => ({
+    label: t(kind),
+    run: () => openMore({ kind, files: files() }),
+  });
+  return [
+    can.share && ofOne('share'),
+    can.edit && ofMany('move'),
+    can.upload && ofMany('copy'),
+    ofMany('zip'),
+    file && hasVariants(file) && ofOne('variants'),
+  ].filter((item) => !!item);
 }

@@ -41,7 +41,7 @@ async function send(input: string | URL | Request, given?: RequestInit): Promise
 
 export const client = createClient({ baseUrl: serviceUrl, fetch: send });
 
-/** For routes that the client has no method for. */
+/** For addresses that the browser opens itself. */
 export const http = createHttp({ baseUrl: serviceUrl, fetch: send });
 
 /** For accounts: a person should read about a limit at once, not wait until it has passed. */

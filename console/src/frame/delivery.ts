@@ -1,91 +1,77 @@
-// What the console asks about trash, variants, shares and many files at once. The one place to change when the client has methods for them.
-import type { AnswerOf, BodyOf, QueryOf } from '@pakhus/client';
-import { http } from './api.ts';
+// What the file browser of the console can do beyond <pakhus-files>'s first file, with the session's cookie.
+import { PakhusError } from '@pakhus/client';
+import { runBatches } from '../browser/batches.ts';
+import type { Delivery, MorePart, ZipQuery } from '../browser/more-request.ts';
+import type { BrowsedUser } from '../browser/state/browsed-user.ts';
+import { t } from '../texts/texts.ts';
+import { describeError } from '../ui/error-note.tsx';
+import { formatNumber } from '../ui/format.ts';
+import { client, http } from './api.ts';
 
-const user = '/project/users/{userId}';
-const file = `${user}/files/{fileId}` as const;
-const variant = '/project/variants/{name}';
-
-/** Of one call; more are sent in several. */
-const batchMax = 1_000;
-/** As many ids as fit into an address. */
-export const zipIdsMax = 400;
-
-export type Settings = AnswerOf<'GET /project/settings'>['settings'];
-export type Variant = AnswerOf<'GET /project/variants'>['variants'][number];
-export type NewVariant = BodyOf<'POST /project/variants'>;
-export type NewShare = BodyOf<`POST ${typeof file}/shares`>;
-type Batch = BodyOf<`POST ${typeof user}/files/batch`>;
-
-export const settings = {
-  get: async (signal?: AbortSignal): Promise<Settings> =>
-    (await http.call('GET /project/settings', { signal })).settings,
-  set: (body: Settings) => http.call('PUT /project/settings', { body }),
-};
-
-export const variants = {
-  list: async (signal?: AbortSignal) => (await http.call('GET /project/variants', { signal })).variants,
-  create: (body: NewVariant) => http.create('POST /project/variants', { body }),
-  update: (name: string, body: BodyOf<`PUT ${typeof variant}`>) =>
-    http.call(`PUT ${variant}`, { params: [name], body }),
-  delete: (name: string) => http.call(`DELETE ${variant}`, { params: [name] }),
-  /** `status: 'pending'` while it is made. */
-  image: (userId: string, fileId: string, name: string, signal?: AbortSignal) =>
-    http.call(`GET ${file}/variants/{name}`, { params: [userId, fileId, name], signal }),
-};
-
-export const shares = {
-  list: (userId: string, fileId: string, query: QueryOf<`GET ${typeof file}/shares`>, signal?: AbortSignal) =>
-    http.call(`GET ${file}/shares`, { params: [userId, fileId], query, signal }),
-  create: (userId: string, fileId: string, body: NewShare) =>
-    http.create(`POST ${file}/shares`, { params: [userId, fileId], body }),
-  delete: (userId: string, fileId: string, shareId: string) =>
-    http.call(`DELETE ${file}/shares/{shareId}`, { params: [userId, fileId, shareId] }),
-};
-
-export const trash = {
-  list: (userId: string, query: QueryOf<`GET ${typeof user}/files`>, signal?: AbortSignal) =>
-    http.call(`GET ${user}/files`, { params: [userId], query: { ...query, trashed: true }, signal }),
-  restore: (userId: string, fileId: string) =>
-    http.call(`POST ${file}/restore`, { params: [userId, fileId] }),
-  /** For good. */
-  delete: (userId: string, fileId: string) =>
-    http.call(`DELETE ${file}`, { params: [userId, fileId], query: { permanent: true } }),
-};
-
-/** All files of a call, or none of them. */
-export async function runBatch(userId: string, { ids, ...rest }: Batch): Promise<void> {
-  for (let from = 0; from < ids.length; from += batchMax) {
-    const body = { ...rest, ids: ids.slice(from, from + batchMax) };
-    // Never repeated: a lost answer must not copy twice.
-    await http.call(`POST ${user}/files/batch`, { params: [userId], body });
-  }
+/** Many files are deleted by one request, and a hold is told in the console's words. */
+export function toBrowsedUser(userId: string): BrowsedUser {
+  const user = client.user({ id: userId });
+  const { files } = user;
+  return {
+    ...user,
+    files: { ...files, delete: (...given) => files.delete(...given).catch(retell) },
+    deleteAll: (ids) => runBatches(files.batch, ids, { action: 'delete' }),
+  };
 }
 
-export const copyFile = (userId: string, fileId: string, body: BodyOf<`POST ${typeof file}/copy`>) =>
-  http.create(`POST ${file}/copy`, { params: [userId, fileId], body });
-
-export const folders = {
-  move: (userId: string, body: BodyOf<`POST ${typeof user}/folders/move`>) =>
-    http.call(`POST ${user}/folders/move`, { params: [userId], body }),
-  delete: (userId: string, query: QueryOf<`DELETE ${typeof user}/folders`>) =>
-    http.call(`DELETE ${user}/folders`, { params: [userId], query }),
-};
-
-interface ZipQuery {
-  readonly folder?: string;
-  readonly ids?: readonly string[];
-  readonly space_id?: string | undefined;
+function retell(error: unknown): never {
+  if (!(error instanceof PakhusError && error.code === 'LOCKED')) throw error;
+  throw new PakhusError(error.code, describeError(error), error);
 }
 
-/** The address of a zip, once the server has said that there is one. */
-export async function findZip(userId: string, { folder, ids, space_id }: ZipQuery): Promise<string> {
+export async function loadMore(userId: string): Promise<MorePart> {
+  const [{ More }, { moreEnglish }] = await Promise.all([
+    import('../browser/more/more.tsx'),
+    import('../browser/texts.more.en.ts'),
+  ]);
+  const delivery: Delivery = {
+    ...client.user({ id: userId }),
+    variants: client.project.variants,
+    zip: (query) => findZip(userId, query),
+  };
+  return { More, texts: moreEnglish, deliver: () => delivery };
+}
+
+/** Of the service. */
+const zipFilesMax = 10_000;
+
+/** The address of a zip, once the server has said that there is one. The browser saves it while it comes; the page holds none of it. */
+async function findZip(userId: string, wanted: ZipQuery): Promise<string> {
+  const { folder, ids, space_id } = wanted;
   const query = new URLSearchParams({
     ...(folder !== undefined && { folder }),
     ...(ids && { ids: ids.join(',') }),
     ...(space_id && { space_id }),
   });
   const url = `${http.root}/project/users/${encodeURIComponent(userId)}/files/zip?${query}`;
-  await http.raw(url, { method: 'HEAD' });
+  try {
+    await http.raw(url, { method: 'HEAD' });
+  } catch (error) {
+    throw new Error(await describeRefusal(userId, wanted, error));
+  }
   return url;
+}
+
+/** The answer to HEAD has no words. */
+async function describeRefusal(userId: string, wanted: ZipQuery, error: unknown): Promise<string> {
+  const { status = 0 } = Object(error) as { status?: number };
+  if (status === 404) return wanted.ids ? t.files.zipGone : t.files.zipEmpty;
+  if (status === 422) return t.files.zipTooLarge(formatNumber(zipFilesMax));
+  return describeError(status < 400 ? error : await findReason(userId, wanted, error));
+}
+
+/** By GET, which is refused for the same reason and says it. */
+async function findReason(userId: string, wanted: ZipQuery, error: unknown): Promise<unknown> {
+  try {
+    const response = await client.user({ id: userId }).files.zip(wanted);
+    await response.body?.cancel();
+    return error;
+  } catch (cause) {
+    return cause;
+  }
 }

@@ -5,13 +5,17 @@ import { render } from 'preact';
 import { Details } from '../../src/browser/details.tsx';
 import { lastingFetch } from '../../src/browser/fetch.ts';
 import { FileBrowser } from '../../src/browser/file-browser.tsx';
+import { More } from '../../src/browser/more/more.tsx';
+import { moreEnglish } from '../../src/browser/texts.more.en.ts';
 import '../../src/browser/browser.css';
 import '../../src/styles/tokens.css';
 import './page.css';
 
 const query = new URLSearchParams(location.search);
 const { baseUrl, token } = await (await fetch(`/token?${query}`)).json();
-const user = createClient({ baseUrl, token, fetch: lastingFetch }).user();
+const client = createClient({ baseUrl, token, fetch: lastingFetch });
+const user = client.user();
+const delivery = { ...user, variants: client.project.variants, zip: user.files.zip };
 const folder = signal(query.get('folder') ?? '');
 const fileId = signal(query.get('file'));
 
@@ -27,6 +31,7 @@ const Page = () => (
       fileId.value = next;
     }}
     details={Details}
+    more={async () => ({ More, texts: moreEnglish, deliver: () => delivery })}
     extraVerbs={(_single, files) => [
       {
         label: 'Count',

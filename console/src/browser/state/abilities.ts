@@ -1,11 +1,13 @@
-// What the person may do here: what the host allows, minus what the server has refused.
+// What the person may do here: what the host allows, minus what the token lacks and what the server has refused.
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { hasCode } from '../errors.ts';
+import type { BrowsedUser } from './browsed-user.ts';
 
 export interface Can {
   readonly upload: boolean;
   readonly delete: boolean;
   readonly edit: boolean;
+  readonly share: boolean;
 }
 
 export interface Abilities {
@@ -14,8 +16,22 @@ export interface Abilities {
   learn(verb: keyof Can, error: unknown): boolean;
 }
 
-export function createAbilities(): Abilities {
+export function createAbilities(user: BrowsedUser): Abilities {
   const refused = signal<Partial<Can>>({});
+  const readScopes = async () => {
+    const scopes = await user.scopes?.();
+    if (!scopes) return;
+    const lacks = (scope: string) => !/\*/.test(`${scopes}`) && !`${scopes}`.includes(scope);
+    const isReader = lacks('files:write');
+    refused.value = {
+      upload: isReader,
+      edit: isReader,
+      delete: lacks('files:delete'),
+      share: lacks('files:share'),
+    };
+  };
+  // Without a token, the list says what is wrong.
+  readScopes().catch(() => undefined);
   return {
     refused,
     learn(verb, error) {
@@ -31,4 +47,5 @@ export const combine = (can: Partial<Can>, refused: Partial<Can>, isReadOnly: bo
   upload: !isReadOnly && can.upload !== false && !refused.upload,
   delete: !isReadOnly && can.delete !== false && !refused.delete,
   edit: !isReadOnly && can.edit !== false && !refused.edit,
+  share: !isReadOnly && can.share !== false && !refused.share,
 });

@@ -1,5 +1,4 @@
 // Uploads that a reload or a crash interrupted, which this browser remembers and the server still waits for.
-
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { forget } from '../memory.ts';
 import type { BrowsedUser } from './browsed-user.ts';

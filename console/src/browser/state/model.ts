@@ -3,6 +3,7 @@ import type { ListedFile } from '@pakhus/client';
 import { type Signal, signal } from '@preact/signals';
 import { describeError } from '../errors.ts';
 import { recall, remember } from '../memory.ts';
+import type { MoreRequest } from '../more-request.ts';
 import { type Abilities, type Can, createAbilities } from './abilities.ts';
 import type { BrowsedUser } from './browsed-user.ts';
 import { createDeletions, type Deletions } from './deletions.ts';
@@ -22,8 +23,7 @@ export type View = 'list' | 'grid';
 
 /** What is open above the list. */
 export type Overlay =
-  | { readonly kind: 'new-folder' }
-  | { readonly kind: 'rename'; readonly file: ListedFile }
+  | { readonly kind: 'more'; readonly request: MoreRequest }
   | { readonly kind: 'menu'; readonly file: ListedFile; readonly x: number; readonly y: number };
 
 export interface Model extends UndoableDelete {
@@ -52,7 +52,7 @@ const undoMs = 7000;
 
 export function createModel(user: BrowsedUser, spaceId: string | undefined, host: () => Host): Model {
   const toasts = createToasts();
-  const abilities = createAbilities();
+  const abilities = createAbilities(user);
   const quota = createQuota(user);
   const view = signal<View>(recall(viewKey) === 'grid' ? 'grid' : 'list');
   const wantsFocus = signal(false);

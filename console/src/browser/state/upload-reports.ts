@@ -18,6 +18,7 @@ type UploadReports = Pick<UploadRunnerOptions, 'onUploaded' | 'onFailed' | 'onId
 
 export const createUploadReports = (listeners: Listeners): UploadReports => {
   const { listing, quota, abilities, toasts, host } = listeners;
+  let isTold = false;
   return {
     onUploaded(file) {
       // A credential that may not read files gets the id alone.
@@ -26,9 +27,10 @@ export const createUploadReports = (listeners: Listeners): UploadReports => {
       host().onUploaded(file);
     },
     onFailed(error) {
-      const isNews = !abilities.refused.peek().upload;
-      if (abilities.learn('upload', error) && isNews)
+      if (abilities.learn('upload', error) && !isTold) {
+        isTold = true;
         toasts.show({ text: host().texts.t('notAllowedUpload'), isError: true });
+      }
       host().onError(error);
     },
     onIdle({ done, failed }) {

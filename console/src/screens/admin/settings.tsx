@@ -1,5 +1,4 @@
 // Settings of the installation.
-
 import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { ScreenTitle } from '../../frame/screens.tsx';

@@ -1,5 +1,4 @@
 // Which projects store most, as bars with numbers.
-
 import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { Link } from '../../frame/router.tsx';

@@ -1,11 +1,10 @@
-// Above the file browser: search, order, the trash, and what can be done with the folder that is shown.
+// Above the file browser: search, order and the trash.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { setQuery } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/field.tsx';
-import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import type { Order } from './order.ts';
 
 const typingPauseMs = 250;
@@ -14,11 +13,12 @@ interface FileToolsProps {
   readonly q: string;
   readonly order: Order | null;
   readonly isTrash: boolean;
-  readonly folderItems: readonly MenuItem[];
 }
 
+export const openTrash = (): void => setQuery({ view: 'trash', q: null, sort: null, file: null });
+
 /** The address follows what is typed, a moment later. */
-export function FileTools({ q, order, isTrash, folderItems }: FileToolsProps) {
+export function FileTools({ q, order, isTrash }: FileToolsProps) {
   const texts = t.files;
   const typed = useSignal(q);
   useEffect(() => {
@@ -56,14 +56,7 @@ export function FileTools({ q, order, isTrash, folderItems }: FileToolsProps) {
         options={Object.entries(texts.sorts).map(([name, text]) => [name === 'folders' ? '' : name, text])}
         onChange={(sort) => setQuery({ sort })}
       />
-      {folderItems.length > 0 && (
-        <Menu label={texts.folderMenu} text={texts.folderMenu} items={folderItems} />
-      )}
-      <Button
-        size="small"
-        icon="trash"
-        onPress={() => setQuery({ view: 'trash', q: null, sort: null, file: null })}
-      >
+      <Button size="small" icon="trash" onPress={openTrash}>
         {texts.trash.open}
       </Button>
     </search>

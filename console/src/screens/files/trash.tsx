@@ -1,8 +1,8 @@
 // The trash of a user: deleted files that can be brought back, or deleted for good.
-import type { AnswerOf } from '@pakhus/client';
+import type { ListedFile } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
 import { startAt, useLoad, usePages } from '../../browser/load.ts';
-import { settings, trash } from '../../frame/delivery.ts';
+import { client } from '../../frame/api.ts';
 import { Link } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
 import { attempt } from '../../ui/attempt.ts';
@@ -14,8 +14,6 @@ import { Empty, Foreign, Time } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { showToast } from '../../ui/toasts.tsx';
 
-type TrashedFile = AnswerOf<'GET /project/users/{userId}/files'>['files'][number];
-
 interface TrashProps {
   readonly userId: string;
   readonly spaceId: string | undefined;
@@ -25,7 +23,7 @@ interface TrashProps {
 
 export function Trash(props: TrashProps) {
   const texts = t.files.trash;
-  const loaded = useLoad((signal) => settings.get(signal), []);
+  const loaded = useLoad((signal) => client.project.settings.get({ signal }), []);
   return (
     <section class="stack">
       <h2>{texts.title}</h2>
@@ -49,11 +47,11 @@ export function Trash(props: TrashProps) {
 
 function TrashedFiles({ userId, spaceId, onChange }: TrashProps) {
   const texts = t.files.trash;
-  const removing = useSignal<TrashedFile | null>(null);
+  const removing = useSignal<ListedFile | null>(null);
   const files = usePages(
     async (cursor, signal) => {
-      const query = { ...(spaceId && { space_id: spaceId }), ...startAt(cursor) };
-      const page = await trash.list(userId, query, signal);
+      const query = { trashed: true, ...(spaceId && { space_id: spaceId }), ...startAt(cursor) };
+      const page = await client.user({ id: userId }).files.list(query, { signal }).page();
       return { items: page.files, next_cursor: page.next_cursor };
     },
     [userId, spaceId],
@@ -63,12 +61,12 @@ function TrashedFiles({ userId, spaceId, onChange }: TrashProps) {
     onChange();
     await files.reload();
   };
-  const restore = ({ id, name }: TrashedFile) =>
+  const restore = ({ id, name }: ListedFile) =>
     attempt(async () => {
-      await trash.restore(userId, id);
+      await client.user({ id: userId }).files.restore(id);
       await changed(texts.restored(name));
     });
-  const remove = (file: TrashedFile) => {
+  const remove = (file: ListedFile) => {
     removing.value = file;
   };
   return (
@@ -105,9 +103,9 @@ function TrashedFiles({ userId, spaceId, onChange }: TrashProps) {
 }
 
 const columns = (
-  onRestore: (file: TrashedFile) => unknown,
-  onRemove: (file: TrashedFile) => void,
-): readonly Column<TrashedFile>[] => {
+  onRestore: (file: ListedFile) => unknown,
+  onRemove: (file: ListedFile) => void,
+): readonly Column<ListedFile>[] => {
   const texts = t.files;
   return [
     { title: texts.name, kind: 'head', cell: ({ name }) => <Foreign>{name}</Foreign> },
@@ -141,7 +139,7 @@ const columns = (
 
 interface RemoveProps {
   readonly userId: string;
-  readonly file: TrashedFile;
+  readonly file: ListedFile;
   readonly onClose: () => void;
   readonly onRemoved: (text: string) => unknown;
 }
@@ -154,7 +152,7 @@ function RemoveForGood({ userId, file, onClose, onRemoved }: RemoveProps) {
       action={texts.remove}
       onClose={onClose}
       onConfirm={async () => {
-        await trash.delete(userId, file.id);
+        await client.user({ id: userId }).files.delete(file.id, { permanent: true });
         onRemoved(texts.removed(file.name));
       }}
     >

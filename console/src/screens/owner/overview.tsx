@@ -1,5 +1,4 @@
 // The project at a glance: figures, traffic, users who need room, and what happened last.
-
 import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { Link } from '../../frame/router.tsx';

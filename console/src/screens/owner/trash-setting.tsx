@@ -1,7 +1,6 @@
 // How long deleted files can be brought back.
-
 import { useLoad } from '../../browser/load.ts';
-import { settings } from '../../frame/delivery.ts';
+import { client } from '../../frame/api.ts';
 import { t } from '../../texts/texts.ts';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -10,7 +9,7 @@ import { showToast } from '../../ui/toasts.tsx';
 
 export function TrashSetting() {
   const texts = t.owner.settings;
-  const loaded = useLoad((signal) => settings.get(signal), []);
+  const loaded = useLoad((signal) => client.project.settings.get({ signal }), []);
   return (
     <section class="card stack">
       <h2>{texts.trash}</h2>
@@ -19,7 +18,7 @@ export function TrashSetting() {
           <Form
             submit={t.ui.save}
             onSubmit={async (values) => {
-              await settings.set({ trash_days: Number(values.trash_days) });
+              await client.project.settings.update({ trash_days: Number(values.trash_days) });
               showToast(texts.trashSaved);
             }}
           >

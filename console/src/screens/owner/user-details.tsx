@@ -1,5 +1,4 @@
 // What is known about a user.
-
 import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { t } from '../../texts/texts.ts';

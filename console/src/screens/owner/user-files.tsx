@@ -1,19 +1,17 @@
 // The files of a user, or of one of its spaces. Folder, space and the file that is open are in the address.
-import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import browserStyles from '../../browser/browser.css?inline';
 import { Details } from '../../browser/details.tsx';
 import { type BrowserHandle, FileBrowser } from '../../browser/file-browser.tsx';
 import { useLoad } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
+import { loadMore, toBrowsedUser } from '../../frame/delivery.ts';
 import { address, guardLeaving, path, setQuery } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
 import { Select } from '../../ui/field.tsx';
 import { lazy } from '../../ui/lazy.tsx';
 import { Shadow } from '../../ui/shadow.tsx';
-import { browse } from '../files/browsed.ts';
-import { FileTools } from '../files/file-tools.tsx';
-import { extraVerbs, type FileDialog, FileDialogs, folderActions } from '../files/file-verbs.tsx';
+import { FileTools, openTrash } from '../files/file-tools.tsx';
 import { readOrder } from '../files/order.ts';
 import type { UserPartProps } from './user-part.ts';
 
@@ -28,7 +26,7 @@ const styles = [browserStyles];
 
 export function UserFiles({ user }: UserPartProps) {
   const { query } = address.value;
-  const resource = useMemo(() => browse(user.id), [user.id]);
+  const resource = useMemo(() => toBrowsedUser(user.id), [user.id]);
   const browser = useRef<BrowserHandle | null>(null);
   useEffect(
     () =>
@@ -38,26 +36,19 @@ export function UserFiles({ user }: UserPartProps) {
       }),
     [query.get('space')],
   );
-  const open = useSignal<FileDialog | null>(null);
-  const show = (next: FileDialog | null) => {
-    open.value = next;
-  };
+  const tools = useRef<HTMLDivElement>(null);
   const refresh = () => browser.current?.refresh();
   const q = query.get('q')?.trim() ?? '';
   const order = readOrder(query.get('sort'));
   const isTrash = query.get('view') === 'trash';
   const isSearch = !isTrash && (q !== '' || order !== null);
   const spaceId = query.get('space') ?? undefined;
-  const place = { userId: user.id, spaceId, folder: query.get('folder') ?? '' };
   return (
     <div class="stack">
       <SpaceFilter userId={user.id} chosen={spaceId ?? ''} />
-      <FileTools
-        q={query.get('q') ?? ''}
-        order={order}
-        isTrash={isTrash}
-        folderItems={isSearch ? [] : folderActions(place, show)}
-      />
+      <div ref={tools}>
+        <FileTools q={query.get('q') ?? ''} order={order} isTrash={isTrash} />
+      </div>
       {isSearch && <SearchResults userId={user.id} spaceId={spaceId} q={q} order={order} />}
       {isTrash && <Trash userId={user.id} spaceId={spaceId} onChange={refresh} />}
       {/* It stays, because uploads go on in it. */}
@@ -67,13 +58,19 @@ export function UserFiles({ user }: UserPartProps) {
             key={spaceId ?? ''}
             user={resource}
             spaceId={spaceId}
-            folder={place.folder}
+            folder={query.get('folder') ?? ''}
             onFolderChange={(folder) => setQuery({ folder, file: null })}
             selectedFileId={query.get('file')}
             onOpenFile={(file) => setQuery({ file }, { replace: query.get('file') !== null })}
             can={{ upload: user.active }}
             details={Details}
-            extraVerbs={extraVerbs(place, show)}
+            more={() => loadMore(user.id)}
+            onMore={({ kind }) => {
+              if (kind === 'search') tools.current?.querySelector('input')?.focus();
+              else if (kind === 'trash') openTrash();
+              else return false;
+              return true;
+            }}
             onReady={(handle) => {
               browser.current = handle;
             }}
@@ -81,17 +78,6 @@ export function UserFiles({ user }: UserPartProps) {
           />
         </Shadow>
       </div>
-      {open.value && (
-        <FileDialogs
-          {...place}
-          open={open.value}
-          onClose={() => show(null)}
-          onChange={() => {
-            browser.current?.clearSelection();
-            refresh();
-          }}
-        />
-      )}
     </div>
   );
 }

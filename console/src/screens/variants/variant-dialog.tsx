@@ -1,7 +1,7 @@
 // Creates or edits a variant.
-
+import type { Variant } from '@pakhus/client';
 import type { FormValues } from '../../browser/submit.ts';
-import { type NewVariant, type Variant, variants } from '../../frame/delivery.ts';
+import { client } from '../../frame/api.ts';
 import { t } from '../../texts/texts.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
@@ -16,7 +16,7 @@ interface VariantDialogProps {
   readonly onSaved: () => unknown;
 }
 
-const formats = ['webp', 'avif', 'jpeg', 'png'] as const satisfies readonly NewVariant['format'][];
+const formats = ['webp', 'avif', 'jpeg', 'png'] as const satisfies readonly Variant['format'][];
 
 export function VariantDialog({ variant, onClose, onSaved }: VariantDialogProps) {
   const texts = t.variants;
@@ -27,6 +27,7 @@ export function VariantDialog({ variant, onClose, onSaved }: VariantDialogProps)
         cancel={{ label: t.ui.cancel, onPress: onClose }}
         onSubmit={async (values) => {
           const name = variant?.name ?? values.name?.trim() ?? '';
+          const variants = await client.project.variants();
           if (variant) await variants.update(name, readFields(values));
           else await variants.create({ name, ...readFields(values) });
           showToast(variant ? texts.saved : texts.created(name));

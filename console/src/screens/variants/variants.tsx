@@ -1,7 +1,8 @@
 // Variants: the sizes and formats in which images of the project can be read.
+import type { Variant } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
 import { useLoad } from '../../browser/load.ts';
-import { type Variant, variants } from '../../frame/delivery.ts';
+import { client } from '../../frame/api.ts';
 import { ScreenTitle } from '../../frame/screens.tsx';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
@@ -21,7 +22,10 @@ type Open =
 export function Variants() {
   const texts = t.variants;
   const open = useSignal<Open | null>(null);
-  const loaded = useLoad((signal) => variants.list(signal), []);
+  const loaded = useLoad(async (signal) => {
+    const variants = await client.project.variants();
+    return (await variants.list({ signal }).page()).variants;
+  }, []);
   const show = (next: Open | null) => {
     open.value = next;
   };
@@ -98,7 +102,7 @@ function RemoveVariant({ name, onClose, onRemoved }: RemoveProps) {
       action={texts.remove}
       onClose={onClose}
       onConfirm={async () => {
-        await variants.delete(name);
+        await (await client.project.variants()).delete(name);
         showToast(texts.removed(name));
         onRemoved();
       }}

@@ -1,4 +1,4 @@
-// Texts of the screen of variants, and of the preview by them.
+// Texts of the screen of variants.
 export const variants = {
   title: 'Image variants',
   intro:
@@ -30,14 +30,4 @@ export const variants = {
   fitWords: { inside: 'inside', cover: 'fill' },
   actions: 'Actions',
   updated: 'Changed',
-  preview: {
-    title: 'Image variants',
-    choose: 'Variant',
-    none: 'This project has no variants.',
-    toVariants: 'Create one',
-    alt: (name: string, variant: string) => `${name} as ${variant}`,
-    facts: (width: string, height: string, size: string) => `${width} × ${height} pixels, ${size}`,
-    address: 'Address',
-    until: (time: string) => `Works without a credential until ${time}.`,
-  },
 };
