@@ -5,11 +5,12 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Client, createClient } from '../../client/src/index.ts';
 import { serve } from '../../client/test/support/served.ts';
 import { browsersFor } from '../../server/test/support/browser.ts';
 import { rowsOf } from '../../server/test/support/database.ts';
+import { picture } from '../../server/test/support/image-files.ts';
 import { startTcpProxy, type TcpProxy } from '../../server/test/support/tcp-proxy.ts';
 import { unique } from '../../server/test/support/tenants.ts';
 import {
@@ -20,10 +21,11 @@ import {
   type PageServer,
   servePages,
 } from './elements-support.ts';
+import { lookAt } from './support/look.ts';
 import { buildPdf } from './support/pdf.ts';
 
 const served = serve();
-const allScopes = ['files:read', 'files:write', 'files:delete', 'users:read'];
+const allScopes = ['files:read', 'files:write', 'files:delete', 'files:share', 'users:read'];
 let folder: string;
 let pages: PageServer;
 let proxy: TcpProxy;
@@ -35,8 +37,8 @@ const html = `<!doctype html><html lang="en"><title>Files</title>
 
 /** Attributes come from the query; what the element tells is kept in `told`. */
 const script = `
-import '/index.js';
-import '/index.js?again';
+import '/lib/index.js?v=1';
+import '/lib/index.js?again';
 const query = new URLSearchParams(location.search);
 const element = document.querySelector('pakhus-files');
 window.told = [];
@@ -57,7 +59,7 @@ main { display: flex; flex-direction: column; height: 100vh; } pakhus-files { fl
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pakhus-elements-'));
-  await buildElement(folder);
+  await buildElement(join(folder, 'lib'));
   await buildPage(join(folder, 'browser'));
   proxy = await startTcpProxy({ host: '127.0.0.1', port: Number(new URL(served.baseUrl).port) });
   pages = await servePages({
@@ -115,6 +117,36 @@ const told = (page: Page, type: string) =>
     type,
   );
 
+/** Opens the menu of a file, and closes it again. */
+async function verbsOf(page: Page, name: string): Promise<string[]> {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click();
+  await page.getByRole('menu').waitFor();
+  const verbs = await page.getByRole('menuitem').allTextContents();
+  await page.keyboard.press('Escape');
+  return verbs;
+}
+
+async function chooseVerb(page: Page, name: string, verb: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click();
+  await page.getByRole('menuitem', { name: verb, exact: true }).click();
+}
+
+async function chooseTool(page: Page, tool: string): Promise<void> {
+  await page.getByRole('button', { name: 'Folder and trash' }).click();
+  await page.getByRole('menuitem', { name: tool, exact: true }).click();
+}
+
+const press = (page: Page, name: string) =>
+  page.locator('dialog').getByRole('button', { name, exact: true }).click();
+
+const closed = (page: Page) => page.locator('dialog').waitFor({ state: 'detached' });
+
+/** What the browser saves. */
+async function saved(page: Page, start: () => Promise<void>): Promise<string> {
+  const [download] = await Promise.all([page.waitForEvent('download'), start()]);
+  return (await readFile(await download.path())).toString('latin1');
+}
+
 const browsers = browsersFor('<pakhus-files>');
 if (browsers.length === 0) test.skip('the pages need a browser', () => undefined);
 
@@ -152,7 +184,10 @@ describe.each(browsers)('in $name', (choice) => {
     await open(page, { who: user.who });
     await row(page, 'notes').locator('.label').click();
     await row(page, '2026').locator('.label').click();
-    await row(page, 'diary.txt').locator('.label').click();
+    // In the second file.
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.keyboard.type('DIARY');
+    await page.locator('.hit', { hasText: 'diary.txt' }).click();
     await page.getByText('Dear diary').waitFor();
     await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
@@ -281,7 +316,7 @@ describe.each(browsers)('in $name', (choice) => {
     });
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('textbox', { name: 'New name' }).fill('b.txt');
-    await page.locator('dialog.small').getByRole('button', { name: 'Rename' }).click();
+    await page.locator('dialog.sheet').getByRole('button', { name: 'Rename' }).click();
     await expect.poll(() => namesIn(user)).toEqual(['b.txt']);
     await page.locator('.viewer-head', { hasText: 'b.txt' }).waitFor();
     const { files } = await user.files.list().page();
@@ -408,13 +443,19 @@ describe.each(browsers)('in $name', (choice) => {
     const user = await newUser();
     await user.files.upload('x', { name: 'a.txt' });
     await open(page, { who: user.who, scopes: 'files:read' });
-    await row(page, 'a.txt').focus();
+    await page.getByRole('button', { name: 'Upload' }).first().waitFor({ state: 'detached' });
     const fresh = { name: 'b.txt', mimeType: 'text/plain', buffer: Buffer.from('b') };
     await page.locator('[data-chooser="files"]').setInputFiles([fresh, { ...fresh, name: 'c.txt' }]);
     await page.locator('.toast', { hasText: 'You may not upload here' }).waitFor();
-    await page.getByRole('button', { name: 'New folder' }).waitFor({ state: 'detached' });
     await row(page, 'a.txt').focus();
     await page.keyboard.press('Delete');
+    await expect.poll(() => verbsOf(page, 'a.txt')).toEqual(['Open', 'Download', 'Zip']);
+    await page.getByRole('button', { name: 'Folder and trash' }).click();
+    await expect
+      .poll(() => page.getByRole('menuitem').allTextContents())
+      .toEqual(['Download as zip', 'Trash']);
+    await page.keyboard.press('Escape');
+    expect(await told(page, 'error')).toMatchObject([{ code: 'FORBIDDEN' }, { code: 'FORBIDDEN' }]);
     await page.goto('about:blank');
 
     await open(page, { who: user.who, scopes: 'files:write' });
@@ -422,6 +463,149 @@ describe.each(browsers)('in $name', (choice) => {
     await page.getByText(/^Request [0-9a-f-]{36}$/).waitFor();
     expect(await told(page, 'error')).toMatchObject([{ code: 'FORBIDDEN' }]);
     expect(await namesIn(user)).toEqual(['a.txt']);
+  });
+
+  test('files and folders are found, moved, copied, renamed and zipped', async () => {
+    const user = await newUser();
+    await user.files.upload('1', { name: 'one.txt', mimeType: 'text/plain' });
+    await user.files.upload('2', { name: 'two.txt', mimeType: 'text/plain', folder: 'old' });
+    await open(page, { who: user.who });
+    await chooseVerb(page, 'one.txt', 'Copy');
+    await page.getByLabel('Name of the copy').fill('uno.txt');
+    await press(page, 'old');
+    await press(page, 'Copy');
+    await page.locator('.toast', { hasText: '1 file copied' }).waitFor();
+    await closed(page);
+    await row(page, 'one.txt').locator('.check').click();
+    await page.getByRole('button', { name: 'Actions', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Move', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Folder' }).fill('new/place');
+    await press(page, 'Move');
+    await expect.poll(() => namesIn(user)).toEqual(['new/place/one.txt', 'old/two.txt', 'old/uno.txt']);
+    await row(page, 'old').locator('.label').click();
+    await chooseVerb(page, 'uno.txt', 'Rename');
+    await page.getByLabel('New name').fill('eins.txt');
+    await press(page, 'Rename');
+    await expect.poll(() => focusedName(page)).toBe('eins.txt');
+    const zip = await saved(page, () => chooseTool(page, 'Download as zip'));
+    expect(zip.startsWith('PK')).toBe(true);
+    expect(zip).toContain('eins.txt');
+    expect(await saved(page, () => chooseVerb(page, 'two.txt', 'Zip'))).not.toContain('eins.txt');
+    await chooseTool(page, 'Move or rename the folder');
+    await page.getByRole('textbox', { name: 'Folder' }).fill('new/old');
+    await press(page, 'Move');
+    await expect.poll(() => namesIn(user)).toContain('new/old/eins.txt');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByLabel('Search by name').fill('ONE');
+    await page.locator('dialog').getByText('new/place').waitFor();
+    await lookAt(page, 'element-search');
+    await page.locator('.hit', { hasText: 'one.txt' }).click();
+    await page.locator('.viewer-head', { hasText: 'one.txt' }).waitFor();
+    expect(await told(page, 'navigate')).toMatchObject([
+      { folder: 'old' },
+      { folder: 'new/old' },
+      { folder: 'new/place' },
+    ]);
+    await press(page, 'Close');
+    await expect.poll(() => shownNames(page)).toEqual(['one.txt']);
+    await chooseTool(page, 'Delete the folder');
+    await press(page, 'Delete the folder');
+    await expect.poll(() => namesIn(user)).toEqual(['new/old/eins.txt', 'new/old/two.txt']);
+    expect(browser.complaints).toEqual([]);
+  });
+
+  test('a link is made, changed, revoked, activated again and deleted; the focus returns', async () => {
+    const user = await newUser();
+    await user.files.upload('secret', { name: 'contract.txt', mimeType: 'text/plain' });
+    await open(page, { who: user.who });
+    const statusOf = async (url: string) => (await fetch(url)).status;
+    await row(page, 'contract.txt').focus();
+    await page.keyboard.press('Shift+F10');
+    await page.getByRole('menuitem', { name: 'Share' }).press('Enter');
+    await page.getByLabel('Downloads at most').fill('3');
+    await page.getByLabel('Password').fill('open sesame');
+    await press(page, 'Create a link');
+    const url = (await page.locator('dialog code').textContent()) ?? '';
+    await page.getByText('0 of 3 downloads · password').waitFor();
+    await press(page, 'Edit');
+    await page.getByLabel('Remove the password').check();
+    await page.getByLabel('Downloads at most').fill('');
+    await page.getByLabel('Note for yourself').fill('For the printer');
+    await page.getByLabel('Ends at').fill('2020-01-01T00:00');
+    await press(page, 'Save');
+    await page.locator('dialog').getByRole('alert').waitFor();
+    await page.getByLabel('Ends at').fill('2040-01-01T00:00');
+    await lookAt(page, 'element-share-edit');
+    await press(page, 'Save');
+    await page.getByText(/^0 downloads · ends Jan 1, 2040/).waitFor();
+    await press(page, 'Revoke');
+    await page.getByText('revoked').waitFor();
+    expect(await statusOf(url)).toBe(404);
+    await page.keyboard.press('Escape');
+    await closed(page);
+    expect(await focusedName(page)).toBe('contract.txt');
+    await chooseTool(page, 'Shared links');
+    await page.locator('dialog').getByText('contract.txt').waitFor();
+    await press(page, 'Activate');
+    await page.getByRole('button', { name: 'Revoke' }).waitFor();
+    expect(await statusOf(url)).toBe(200);
+    await press(page, 'Delete');
+    await page.getByText('No links yet.').waitFor();
+    expect(await statusOf(url)).toBe(404);
+    // Browsers log each refusal of a server.
+    expect(browser.complaints).toEqual([expect.stringContaining('422')]);
+  });
+
+  test('an image is shown as a variant; deleted files come back from the trash or go for good', async () => {
+    const user = await newUser();
+    const photo = await picture(120, 90).jpeg().toBuffer();
+    await user.files.upload(new Blob([new Uint8Array(photo)]), { name: 'photo.jpg', mimeType: 'image/jpeg' });
+    const variants = await served.client.project.variants();
+    await variants.create({ name: 'small', format: 'webp', width: 40 });
+    await served.client.project.settings.update({ trash_days: 7 });
+    onTestFinished(async () => {
+      await served.client.project.settings.update({ trash_days: 0 });
+    });
+    for (const name of ['keep.txt', 'drop.txt'])
+      await user.files.delete((await user.files.upload(name, { name, mimeType: 'text/plain' })).id);
+    await open(page, { who: user.who });
+    await chooseVerb(page, 'photo.jpg', 'Variants');
+    const image = page.getByRole('img', { name: 'photo.jpg as small' });
+    await expect.poll(() => image.evaluate((shown) => (shown as HTMLImageElement).naturalWidth)).toBe(40);
+    await press(page, 'Close');
+    await chooseTool(page, 'Trash');
+    const entry = (name: string) => page.locator('dialog li', { hasText: name });
+    await entry('keep.txt').waitFor();
+    await lookAt(page, 'element-trash');
+    await entry('keep.txt').getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('keep.txt was restored').waitFor();
+    await entry('drop.txt').getByRole('button', { name: 'Delete for good' }).click();
+    await page.getByRole('alert').getByText('Delete drop.txt for good?').waitFor();
+    await page.locator('dialog form').getByRole('button', { name: 'Delete for good' }).click();
+    await page.getByText('The trash is empty').waitFor();
+    await page.keyboard.press('Escape');
+    await row(page, 'keep.txt').waitFor();
+    expect(await namesIn(user)).toEqual(['keep.txt', 'photo.jpg']);
+    expect(browser.complaints).toEqual([]);
+  });
+
+  test('if the second file cannot be loaded, that is said, and everything else works', async () => {
+    const user = await newUser();
+    await user.files.upload('x', { name: 'a.txt' });
+    const second = '**/lib/pakhus-files-more-*.js';
+    await page.route(second, (route) => route.abort());
+    await open(page, { who: user.who });
+    await chooseVerb(page, 'a.txt', 'Share');
+    await page.locator('.toast', { hasText: 'This could not be loaded' }).waitFor();
+    const fresh = { name: 'b.txt', mimeType: 'text/plain', buffer: Buffer.from('b') };
+    await page.locator('[data-chooser="files"]').setInputFiles(fresh);
+    await row(page, 'b.txt').waitFor();
+    await page.unroute(second);
+    await open(page, { who: user.who });
+    await page.getByRole('button', { name: 'New folder' }).click();
+    await page.getByLabel('Name of the folder').fill('inner');
+    await page.keyboard.press('Enter');
+    await page.getByRole('navigation').getByText('inner').waitFor();
   });
 
   test('elements come and go on one page without leaving anything behind', async () => {

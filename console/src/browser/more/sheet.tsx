@@ -1,5 +1,6 @@
 // The frame of every dialog here: a heading with a button that closes it, and a body that scrolls.
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from '../button.tsx';
 import { useBrowsing } from '../context.ts';
 import { Dialog } from '../dialog.tsx';
@@ -14,13 +15,16 @@ interface SheetProps {
 
 export function Sheet({ title, subject, onClose, children }: SheetProps) {
   const { t } = useBrowsing();
+  const body = useRef<HTMLDivElement>(null);
+  // The browser would choose the button that closes it.
+  useLayoutEffect(() => body.current?.querySelector<HTMLElement>('input, select')?.focus(), []);
   return (
     <Dialog label={title} kind="sheet" onClose={onClose}>
       <header class="sheet-head">
         <h2>{title}</h2>
         <IconButton icon="close" label={t('close')} onPress={onClose} />
       </header>
-      <div class="sheet-body">
+      <div ref={body} class="sheet-body">
         {subject !== undefined && (
           <p>
             <strong>

@@ -146,7 +146,7 @@ function Neighbours({ folder, onGo }: NeighboursProps) {
   if (at === '' && names.length === 0) return null;
   return (
     <fieldset class="neighbours">
-      <legend>{t('targetInside')}</legend>
+      {names.length > 0 && <legend>{t('targetInside')}</legend>}
       {at !== '' && (
         <Button icon="up" onPress={() => onGo(parentOf(at))}>
           {t('targetUp')}
