@@ -173,7 +173,7 @@ describe.skipIf(!browserPath)('delivery in the console', () => {
         .getByText(name)
         .first()
         .click({ modifiers: ['ControlOrMeta'] });
-    await page.getByRole('button', { name: 'Actions', exact: true }).click();
+    await page.locator('.files').getByRole('button', { name: 'Actions', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Move', exact: true }).click();
     await page.getByRole('textbox', { name: 'Folder', exact: true }).fill('new/place');
     await lookAt(page, 'delivery-move');

@@ -16,8 +16,14 @@ interface SheetProps {
 export function Sheet({ title, subject, onClose, children }: SheetProps) {
   const { t } = useBrowsing();
   const body = useRef<HTMLDivElement>(null);
-  // The browser would choose the button that closes it.
-  useLayoutEffect(() => body.current?.querySelector<HTMLElement>('input, select')?.focus(), []);
+  useLayoutEffect(() => {
+    if (!body.current) return;
+    // The browser would choose the button that closes it.
+    body.current.querySelector<HTMLElement>('input, select')?.focus();
+    const observer = new MutationObserver((changes) => keepFocus(changes.map(({ target }) => target)));
+    observer.observe(body.current, { childList: true, subtree: true });
+    return () => observer.disconnect();
+  }, []);
   return (
     <Dialog label={title} kind="sheet" onClose={onClose}>
       <header class="sheet-head">
@@ -36,4 +42,13 @@ export function Sheet({ title, subject, onClose, children }: SheetProps) {
       </div>
     </Dialog>
   );
+}
+
+/** What had the focus may be gone after a change: then what stands in its place gets it. */
+function keepFocus(changed: readonly Node[]): void {
+  const places = changed.filter((node): node is Element => node instanceof Element && node.isConnected);
+  const dialog = places[0]?.closest('dialog');
+  if (!dialog || dialog.contains((dialog.getRootNode() as ShadowRoot).activeElement)) return;
+  const next = [...places, dialog].map((place) => place.querySelector<HTMLElement>('input, select, button'));
+  next.find((found) => found !== null)?.focus();
 }

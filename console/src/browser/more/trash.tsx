@@ -11,10 +11,8 @@ import { ShowPages } from './pages.tsx';
 import { Sheet } from './sheet.tsx';
 
 export function Trash({ delivery, onClose }: Omit<MoreProps, 'request'>) {
-  const { model, t, can, spaceId } = useBrowsing();
-  const removing = useSignal<ListedFile | null>(null);
+  const { model, t, spaceId } = useBrowsing();
   const said = useSignal('');
-  const error = useSignal<unknown>(null);
   const files = usePages(async (cursor, signal) => {
     const query = { trashed: true, ...(spaceId && { space_id: spaceId }), ...startAt(cursor) };
     const page = await model.user.files.list(query, { signal }).page();
@@ -25,70 +23,80 @@ export function Trash({ delivery, onClose }: Omit<MoreProps, 'request'>) {
     model.quota.refresh();
     await files.reload();
   };
-  const restore = async ({ id, name }: ListedFile) => {
-    error.value = null;
-    try {
-      model.listing.add(await delivery.files.restore(id));
-      await changed(t('restoredFile', { name }));
-    } catch (failed) {
-      model.abilities.learn('edit', failed);
-      error.value = failed;
-    }
-  };
-  const file = removing.value;
-  const stay = () => {
-    removing.value = null;
-  };
   return (
     <Sheet title={t('trash')} onClose={onClose}>
       <p class="soft">{t('trashHint')}</p>
       <p role="status" class={said.value ? 'said' : 'unseen'}>
         <bdi>{said.value}</bdi>
       </p>
-      {error.value !== null && <ErrorView error={error.value} />}
-      {file && (
-        <Form
-          action={t('removeForGood')}
-          kind="danger"
-          onCancel={stay}
-          onSubmit={async () => {
-            await model.user.files.delete(file.id, { permanent: true });
-            stay();
-            await changed(t('removedForGood', { name: file.name }));
-          }}
-        >
-          {() => <p role="alert">{t('removeForGoodAsk', { name: file.name })}</p>}
-        </Form>
-      )}
       <ShowPages of={files} label={t('trash')} empty={t('trashEmpty')} keyOf={({ id }) => id}>
-        {(one) => (
-          <>
-            <Trashed file={one} />
-            <span class="entry-buttons">
-              {can.edit && (
-                <Button icon="retry" onPress={() => void restore(one)}>
-                  {t('restore')}
-                </Button>
-              )}
-              {can.delete && (
-                <Button
-                  kind="danger"
-                  onPress={() => {
-                    removing.value = one;
-                  }}
-                >
-                  {t('removeForGood')}
-                </Button>
-              )}
-            </span>
-          </>
+        {(file) => (
+          <Trashed
+            file={file}
+            onRestore={async () => {
+              model.listing.add(await delivery.files.restore(file.id));
+              await changed(t('restoredFile', { name: file.name }));
+            }}
+            onRemove={async () => {
+              await model.user.files.delete(file.id, { permanent: true });
+              await changed(t('removedForGood', { name: file.name }));
+            }}
+          />
         )}
       </ShowPages>
     </Sheet>
   );
 }
 
-function Trashed({ file }: { readonly file: ListedFile }) {
+interface TrashedProps {
+  readonly file: ListedFile;
+  readonly onRestore: () => Promise<void>;
+  readonly onRemove: () => Promise<void>;
+}
+
+function Trashed({ file, onRestore, onRemove }: TrashedProps) {
+  const { model, t, can } = useBrowsing();
+  const isAsked = useSignal(false);
+  const error = useSignal<unknown>(null);
+  const ask = (isWanted: boolean) => () => {
+    isAsked.value = isWanted;
+  };
+  const restore = async () => {
+    error.value = null;
+    try {
+      await onRestore();
+    } catch (failed) {
+      model.abilities.learn('edit', failed);
+      error.value = failed;
+    }
+  };
+  if (isAsked.value)
+    return (
+      <Form action={t('removeForGood')} kind="danger" onCancel={ask(false)} onSubmit={onRemove}>
+        {() => <p role="alert">{t('removeForGoodAsk', { name: file.name })}</p>}
+      </Form>
+    );
+  return (
+    <>
+      <TrashedText file={file} />
+      <span class="entry-buttons">
+        {can.edit && (
+          <Button icon="retry" onPress={() => void restore()}>
+            {t('restore')}
+          </Button>
+        )}
+        {can.delete && (
+          <Button kind="danger" onPress={ask(true)}>
+            {t('removeForGood')}
+          </Button>
+        )}
+      </span>
+      {error.value !== null && <ErrorView error={error.value} />}
+    </>
+  );
+}
+
+function TrashedText({ file }: { readonly file: ListedFile }) {
   const { t, texts } = useBrowsing();
   const { name, folder, size, trashed_at, purge_at } = file;
   const facts = [
