@@ -50,3 +50,15 @@ export function Show<Data>({ of: { data, error, reload }, children }: ShowProps<
   if (data === null) return <p class="soft">{t('loading')}</p>;
   return <>{children(data)}</>;
 }
+
+/** Below the name of an entry. Each is isolated: a folder may be named in another direction. */
+export const Facts = ({ items }: { readonly items: readonly (string | false | null | undefined)[] }) => (
+  <small>
+    {items.filter(Boolean).map((fact, index) => (
+      <span key={fact}>
+        {index > 0 && ' · '}
+        <bdi>{fact}</bdi>
+      </span>
+    ))}
+  </small>
+);

@@ -7,7 +7,7 @@ import { Icon } from '../icons.tsx';
 import { kindOf } from '../kinds.ts';
 import { startAt, usePages } from '../load.ts';
 import { Field } from './form.tsx';
-import { ShowPages } from './pages.tsx';
+import { Facts, ShowPages } from './pages.tsx';
 import { Sheet } from './sheet.tsx';
 
 /** Shorter ones are refused. */
@@ -87,10 +87,9 @@ function Hit({ file, onClose }: { readonly file: ListedFile; readonly onClose: (
       </span>
       <span class="entry-text">
         <bdi class="label">{file.name}</bdi>
-        <small>
-          <bdi>{file.folder || t('rootFolder')}</bdi> · {texts.bytes(file.size)} ·{' '}
-          {texts.date(file.created_at)}
-        </small>
+        <Facts
+          items={[file.folder || t('rootFolder'), texts.bytes(file.size), texts.date(file.created_at)]}
+        />
       </span>
     </button>
   );

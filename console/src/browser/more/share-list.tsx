@@ -7,7 +7,7 @@ import { ErrorView } from '../error-view.tsx';
 import type { Pages } from '../load.ts';
 import type { Delivery } from '../more-request.ts';
 import { Form } from './form.tsx';
-import { ShowPages } from './pages.tsx';
+import { Facts, ShowPages } from './pages.tsx';
 import { readShareChange, ShareFields } from './share-fields.tsx';
 
 interface ShareListProps {
@@ -110,7 +110,7 @@ function ShareText({ share, fileName }: Pick<LinkProps, 'share' | 'fileName'>) {
   return (
     <span class="entry-text">
       <bdi class="label">{fileName ?? title}</bdi>
-      <small>{facts.filter(Boolean).join(' · ')}</small>
+      <Facts items={facts} />
       {(!active || isOver || isUsedUp) && (
         <span class="badge">{t(active ? 'shareEnded' : 'shareRevoked')}</span>
       )}

@@ -7,7 +7,7 @@ import { ErrorView } from '../error-view.tsx';
 import { startAt, usePages } from '../load.ts';
 import type { MoreProps } from '../more-request.ts';
 import { Form } from './form.tsx';
-import { ShowPages } from './pages.tsx';
+import { Facts, ShowPages } from './pages.tsx';
 import { Sheet } from './sheet.tsx';
 
 export function Trash({ delivery, onClose }: Omit<MoreProps, 'request'>) {
@@ -108,7 +108,7 @@ function TrashedText({ file }: { readonly file: ListedFile }) {
   return (
     <span class="entry-text">
       <bdi class="label">{name}</bdi>
-      <small>{facts.filter(Boolean).join(' · ')}</small>
+      <Facts items={facts} />
     </span>
   );
 }
