@@ -539,7 +539,7 @@ describe.each(browsers)('in $name', (choice) => {
     await press(page, 'Save');
     await page.getByText(/^0 downloads · ends Jan 1, 2040/).waitFor();
     await press(page, 'Revoke');
-    await page.getByText('revoked').waitFor();
+    await page.getByRole('button', { name: 'Activate' }).waitFor();
     expect(await statusOf(url)).toBe(404);
     await page.keyboard.press('Escape');
     await closed(page);
