@@ -63,7 +63,6 @@ export const moreEnglish = {
   optional: 'Optional.',
   shareCreate: 'Create a link',
   shareAnother: 'Create another link',
-  shareLink: 'Link',
   shareLinkHint: 'This link is shown only now. Copy it and send it.',
   shareExisting: 'Links to this file',
   shareSince: 'Link of {time}',

@@ -7,8 +7,9 @@ import { startAt, usePages } from '../load.ts';
 import type { MoreProps } from '../more-request.ts';
 import { CopyField } from './copy-field.tsx';
 import { Form } from './form.tsx';
-import { readShare, ShareFields } from './share-fields.tsx';
+import { ShareFields } from './share-fields.tsx';
 import { ShareList } from './share-list.tsx';
+import { readShare } from './share-values.ts';
 import { Sheet } from './sheet.tsx';
 
 interface ShareFileProps extends Omit<MoreProps, 'request'> {

@@ -8,7 +8,8 @@ import type { Pages } from '../load.ts';
 import type { Delivery } from '../more-request.ts';
 import { Form } from './form.tsx';
 import { Facts, ShowPages } from './pages.tsx';
-import { readShareChange, ShareFields } from './share-fields.tsx';
+import { ShareFields } from './share-fields.tsx';
+import { readShareChange } from './share-values.ts';
 
 interface ShareListProps {
   readonly pages: Pages<Share>;
