@@ -1,14 +1,15 @@
 // Random operations by all five kinds of caller, compared step by step with a model small enough to be right. Many
 // short stories run concurrently, each with its own tenants, while the service is restarted under them.
 // A mismatch prints the seed of its story: MODEL_SEED=… replays that story alone and shrinks it.
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeExpired } from '../../src/features/files/files.upkeep.ts';
 import { uploadUpkeep } from '../../src/features/uploads/uploads.jobs.ts';
 import type { Api, CallOptions, Reply } from '../support/api.ts';
 import { repetitions } from '../support/bounds.ts';
-import { sha256 } from '../support/bytes.ts';
+import { readAll, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
 import { auditedEvents, eventsOfAudit } from '../support/feed.ts';
 import { blankPng } from '../support/image-files.ts';
@@ -34,7 +35,10 @@ import {
   type Integration,
   isAlive,
   isLive,
+  isOpen,
   isReachable,
+  isShared,
+  isUsedUp,
   newProject,
   outcomeOfChunk,
   outcomeOfCompletion,
@@ -47,6 +51,7 @@ import {
   planInForce,
   reservedBy,
   type Scope,
+  type Share,
   type Space,
   type StoredFile,
   storeFile,
@@ -60,6 +65,7 @@ import { adminSession, logIn, unique } from '../support/tenants.ts';
 import { drawnTransitions, keepTransitions, seenTransitions } from '../support/transitions.ts';
 import { createTus, headTus, offsetOf, patchTus, pathOf, tusVersion } from '../support/tus.ts';
 import { contentTypeOf, formOf, partsOf } from '../support/uploads.ts';
+import { readZip } from '../support/zip-reader.ts';
 
 const operationsMin = repetitions(12_000, 4_000);
 const restartsMin = repetitions(4, 1);
@@ -99,7 +105,7 @@ class World {
 }
 
 const creating =
-  /^\/(admin\/projects|project\/(users|plans|keys|integrations|webhooks)|.*\/(spaces|tokens|files|images|uploads|copy|rotate-key))$/;
+  /^\/(admin\/projects|project\/(users|plans|keys|integrations|webhooks)|.*\/(spaces|tokens|files|images|uploads|copy|shares|rotate-key))$/;
 const notKept = [401, 403, 404, 429];
 
 async function sendTwice(api: Api, path: string, options: CallOptions = {}): Promise<Reply> {
@@ -327,6 +333,7 @@ const viewOf = (project: Project, user: User) => ({
 
 const viewOfFile = (file: StoredFile) => ({
   id: file.id,
+  name: file.name,
   user_id: file.owner.id,
   space_id: file.space?.id ?? null,
   size: file.size,
@@ -369,6 +376,7 @@ const viewOfSpace = (project: Project, space: Space) => ({
 const sizes = [0, 1, 17, 100, 300, 700, 1200, 2048];
 const types = ['text/plain', 'application/octet-stream', 'image/png'];
 const folders = ['', 'a', 'a/b', 'c'];
+const fileNames = ['file.bin', 'Résumé.pdf', 'resume 2.PDF', 'a_b', 'File1'];
 const limits = [null, 0, 500, 2000, 6000];
 const fileCallers = ['user', 'space', 'integration', 'key'];
 
@@ -487,7 +495,8 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       );
       if (!project) return;
       const reply = await world.api.delete(`/admin/projects/${project.id}`, world.real.admin);
-      expectStatus(reply, project.gone ? 404 : 204, 'projects.delete');
+      const held = project.files.some(({ isHeld }) => isHeld) ? 423 : 204;
+      if (!expectStatus(reply, project.gone ? 404 : held, 'projects.delete')) return;
       for (const user of project.users) forgetUser(project, user);
       project.gone = true;
     },
@@ -855,7 +864,8 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       const caller = someone(world, draw, ['key', 'integration']);
       const place = someUser(world, caller, draw);
       const reply = await world.api.delete(place.path, caller.text);
-      const expected = refusal(caller, provisioner('users:write'), place) ?? 204;
+      const isHeld = caller.project?.files.some((file) => file.owner === place.user && file.isHeld);
+      const expected = refusal(caller, provisioner('users:write'), place) ?? (isHeld ? 423 : 204);
       if (expectStatus(reply, expected, asked(caller, 'users.delete')) && place.user)
         forgetUser(tenantOf(caller), place.user);
     },
@@ -1182,6 +1192,19 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
         tenantOf(caller).trashDays = trash_days;
     },
   ],
+  'files.content': [5, readContent],
+  'files.search': [4, searchFiles],
+  'files.zip': [3, readZipOf],
+  'files.hold': [1, hold],
+  'files.letGo': [1, endHold],
+  'files.expire': [2, expire],
+  'shares.create': [4, createShare],
+  'shares.list': [2, listShares],
+  'shares.read': [2, async (world, draw) => void (await withShare(world, draw, 'read'))],
+  'shares.change': [2, async (world, draw) => void (await withShare(world, draw, 'change'))],
+  'shares.delete': [1, async (world, draw) => void (await withShare(world, draw, 'delete'))],
+  'shares.page': [2, openPage],
+  'shares.download': [5, downloadShared],
   'trash.list': [2, listTrash],
   'trash.restore': [3, restoreOne],
   'uploads.create': [12, createUploadAs],
@@ -1484,6 +1507,8 @@ function completed(project: Project, upload: Upload, fileId: unknown): StoredFil
   upload.offset = upload.content.length;
   const file: StoredFile = {
     id: upload.fileId,
+    name: 'a.txt',
+    content: upload.content,
     owner: upload.owner,
     space: upload.space,
     size: upload.content.length,
@@ -1518,13 +1543,14 @@ async function uploadAs(kind: 'file' | 'image', world: World, draw: Draw): Promi
   const bytes = kind === 'image' ? tinyImage : filler;
   const size = bytes.length;
   const type = kind === 'image' ? 'image/png' : (pick(types, draw.what % 7 > 4 ? draw.what : 0) ?? '');
+  const name = pick(fileNames, draw.stray) ?? '';
   const folder = pick(folders, draw.what) ?? '';
   const tags = draw.also ? ['red'] : [];
   const visibility = draw.number % 5 === 0 ? 'public' : 'private';
   const meta = { folder, tags, visibility, ...(wanted ? { space_id: wanted.id } : {}) } as const;
   const reply = await world.api.call('POST', `${path}/${kind}s`, {
     ...(caller.text === undefined ? {} : { as: caller.text }),
-    raw: formOf(partsOf(bytes, { type, meta, fileField: kind })),
+    raw: formOf(partsOf(bytes, { type, meta, fileField: kind, name })),
     headers: { 'content-type': contentTypeOf() },
   });
   const what = asked(caller, `${kind}s.upload`);
@@ -1545,6 +1571,8 @@ async function uploadAs(kind: 'file' | 'image', world: World, draw: Draw): Promi
   if (!expectStatus(reply, outcome === 201 && kind === 'image' ? 202 : outcome, what)) return null;
   const file: StoredFile = {
     id: kind === 'image' ? reply.body.file_id : reply.body.file.id,
+    name,
+    content: bytes,
     owner: user,
     space: space ?? null,
     size,
@@ -1602,7 +1630,8 @@ async function deleteOne(
 ): Promise<void> {
   const reply = await world.api.delete(permanent ? `${at}?permanent=true` : at, caller.text);
   const gone = file ?? (permanent ? trashed : undefined);
-  const expected = refusal(caller, { actors: files, scope: 'files:delete' }, place) ?? (gone ? 204 : 404);
+  const known = gone?.isHeld ? 423 : gone ? 204 : 404;
+  const expected = refusal(caller, { actors: files, scope: 'files:delete' }, place) ?? known;
   if (expectStatus(reply, expected, asked(caller, 'files.delete')) && gone)
     forgetFile(tenantOf(caller), gone, permanent);
 }
@@ -1649,10 +1678,10 @@ async function deleteFolder(world: World, draw: Draw): Promise<void> {
     caller.text,
   );
   const refused = refusal(caller, { actors: files, scope: 'files:delete' }, place);
-  const expected = refused ?? (prefix === '' ? 400 : 200);
-  if (!expectStatus(reply, expected, asked(caller, 'folders.delete')) || expected !== 200 || !place.user)
-    return;
-  const gone = filesBelow(caller, place.user, prefix);
+  const gone = refused === null && place.user ? filesBelow(caller, place.user, prefix) : [];
+  const known = gone.some(({ isHeld }) => isHeld) ? 423 : 200;
+  const expected = refused ?? (prefix === '' ? 400 : known);
+  if (!expectStatus(reply, expected, asked(caller, 'folders.delete')) || !place.user) return;
   expect(reply.body).toEqual({ files: gone.length });
   const project = tenantOf(caller);
   const type = project.trashDays > 0 ? 'file.trashed' : 'file.deleted';
@@ -1685,6 +1714,8 @@ async function copyOne(world: World, draw: Draw): Promise<void> {
     id: reply.body.file.id,
     folder: folder ?? file.folder,
     visibility: visibility ?? file.visibility,
+    isHeld: false,
+    isDue: false,
   };
   storeFile(project, copy);
   expectFile(reply.body.file, copy);
@@ -1734,12 +1765,396 @@ async function runBatch(world: World, draw: Draw): Promise<void> {
   const body = { ids, action, ...(draw.yes ? { set: change } : {}) };
   const reply = await world.api.post(`${place.path}/files/batch`, caller.text, body);
   const scope = draw.yes ? 'files:write' : 'files:delete';
-  const expected = refusal(caller, { actors: files, scope }, place) ?? (strange.length > 0 ? 404 : 200);
+  // Of an id that is held and one that is unknown, the first in the list is named.
+  const isHeld = !draw.yes && chosen.some((file) => file.isHeld);
+  const known = isHeld ? 423 : strange.length > 0 ? 404 : 200;
+  const expected = refusal(caller, { actors: files, scope }, place) ?? known;
   if (!expectStatus(reply, expected, asked(caller, 'files.batch')) || expected !== 200) return;
   for (const file of chosen) {
     if (draw.yes) Object.assign(file, change);
     else forgetFile(tenantOf(caller), file, false);
   }
+}
+
+interface Bytes {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly text: string;
+  readonly body: Buffer;
+}
+
+async function fetchBytes(
+  url: string,
+  as: string | undefined,
+  headers: Record<string, string> = {},
+  method: 'GET' | 'HEAD' | 'POST' = 'GET',
+  sent: string | null = null,
+): Promise<Bytes> {
+  const reply = await request(url, {
+    method,
+    // From any address, so that the stories do not share a limit.
+    headers: {
+      'x-forwarded-for': [...randomBytes(4)].join('.'),
+      ...(as ? { authorization: `Bearer ${as}` } : {}),
+      ...headers,
+    },
+    body: sent,
+  });
+  const body = await readAll(reply.body);
+  return { status: reply.statusCode, headers: reply.headers, body, text: body.toString('latin1') };
+}
+
+const expectBytesStatus = (reply: Bytes, expected: number, what: string): boolean =>
+  expectStatus({ ...reply, body: null }, expected, what);
+
+/** A request about bytes, and which of them it must get. */
+interface Asked {
+  readonly headers: Record<string, string>;
+  readonly status: number;
+  readonly bytes: Buffer;
+}
+
+/** The ways to ask for parts of a content, or on conditions. */
+function someRequest(content: Buffer, etag: string, draw: Draw): Asked {
+  const size = content.length;
+  const none = Buffer.alloc(0);
+  const at = draw.number % Math.max(1, size);
+  const end = Math.min(size - 1, at + (draw.what % 300));
+  const range = (text: string) => ({ range: `bytes=${text}` });
+  const satisfied = (text: string, bytes: Buffer): Asked =>
+    size === 0
+      ? { headers: range(text), status: 416, bytes: none }
+      : { headers: range(text), status: 206, bytes };
+  const ways: Asked[] = [
+    { headers: {}, status: 200, bytes: content },
+    satisfied(`${at}-${end}`, content.subarray(at, end + 1)),
+    satisfied(`${at}-${'9'.repeat(16 + (draw.what % 9))}`, content.subarray(at)),
+    satisfied(`-${end + 1}`, content.subarray(Math.max(0, size - end - 1))),
+    { headers: range(`${size}-`), status: 416, bytes: none },
+    { headers: range(`${at}-x`), status: 200, bytes: content },
+    { headers: { 'if-none-match': etag }, status: 304, bytes: none },
+    { headers: { 'if-match': '"another"' }, status: 412, bytes: none },
+    { headers: { ...range(`${at}-`), 'if-range': '"another"' }, status: 200, bytes: content },
+  ];
+  return pick(ways, draw.stray >> 3) as Asked;
+}
+
+/** Bytes of images in the making may be those of the original or the result. */
+async function readContent(world: World, draw: Draw): Promise<void> {
+  const caller = someone(world, draw, fileCallers);
+  const { at, file, trashed: _, ...place } = someFile(world, caller, draw);
+  const url = `${world.api.baseUrl}${at}/content`;
+  const head = await fetchBytes(url, caller.text, {}, 'HEAD');
+  const expected = refusal(caller, { actors: files, scope: 'files:read' }, place) ?? (file ? 200 : 404);
+  const what = asked(caller, 'files.content');
+  if (!expectBytesStatus(head, expected, `${what} (HEAD)`) || !file || file.job) return;
+  expect(head.headers['content-length']).toBe(String(file.size));
+  const { headers, status, bytes } = someRequest(file.content, String(head.headers.etag), draw);
+  const reply = await fetchBytes(url, caller.text, headers);
+  expectBytesStatus(reply, status, `${what} with ${JSON.stringify(headers)}`);
+  if (status < 300) expect(reply.body.equals(bytes), `${what} with ${JSON.stringify(headers)}`).toBe(true);
+}
+
+const nameKey = (name: string): string => name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+
+interface Listed {
+  readonly id: string;
+  readonly name: string;
+  readonly size: number;
+  readonly created_at: string;
+}
+
+const sortKeys: Record<string, (file: Listed) => string | number> = {
+  name: ({ name }) => nameKey(name),
+  size: ({ size }) => size,
+  created_at: ({ created_at }) => created_at,
+};
+
+/** A query, and which files it leaves. */
+function someSearch(draw: Draw): { query: URLSearchParams; keep: (file: StoredFile) => boolean } {
+  const q = draw.yes ? pick(['resume', 'ÉS', 'file', 'A_', '2.p', 'nothing'], draw.what) : undefined;
+  const least = draw.also ? pick(sizes, draw.number) : undefined;
+  const largest = draw.stray % 3 === 0 ? pick(sizes, draw.what) : undefined;
+  const query = new URLSearchParams({ limit: draw.stray % 2 ? '2' : '100' });
+  const given = { q, size_min: least, size_max: largest, sort: pick(Object.keys(sortKeys), draw.what) };
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, String(value));
+  if (draw.number % 3 > 0) query.set('order', draw.number % 3 === 1 ? 'asc' : 'desc');
+  const keep = ({ name, size }: StoredFile) =>
+    (q === undefined || nameKey(name).includes(nameKey(q))) &&
+    size >= (least ?? 0) &&
+    size <= (largest ?? Number.POSITIVE_INFINITY);
+  return { query, keep };
+}
+
+async function searchFiles(world: World, draw: Draw): Promise<void> {
+  const caller = someone(world, draw, fileCallers);
+  const place = someUser(world, caller, draw);
+  const { query, keep } = someSearch(draw);
+  const found: Listed[] = [];
+  const expected = refusal(caller, { actors: files, scope: 'files:read' }, place) ?? 200;
+  for (let more = true; more; ) {
+    const reply = await world.api.get(`${place.path}/files?${query}`, caller.text);
+    if (!expectStatus(reply, expected, asked(caller, `files.search ${query}`)) || !place.user) return;
+    found.push(...reply.body.files);
+    more = reply.body.next_cursor !== null;
+    query.set('cursor', reply.body.next_cursor ?? '');
+  }
+  const seen = filesOf(tenantOf(caller), place.user as User).filter(
+    (file) => !file.trashed && (!caller.space || file.space === caller.space) && keep(file),
+  );
+  expect(sorted(found.map(({ id }) => id))).toEqual(sorted(seen.map(({ id }) => id)));
+  const sort = query.get('sort') ?? '';
+  const isDown = (query.get('order') ?? (sort === 'name' ? 'asc' : 'desc')) === 'desc';
+  const keys = found.map((file) => [sortKeys[sort]?.(file) ?? '', file.id] as const);
+  const inOrder = [...keys].sort(([a, one], [b, other]) => (a < b || (a === b && one < other) ? -1 : 1));
+  expect(keys).toEqual(isDown ? inOrder.reverse() : inOrder);
+}
+
+/** Copies in one folder have equal names, and numbers in the zip. */
+const withoutNumber = (name: string): string => name.replace(/ \(\d+\)(?=(\.[^./]*)?$)/, '');
+
+async function readZipOf(world: World, draw: Draw): Promise<void> {
+  const caller = someone(world, draw, fileCallers);
+  const place = someUser(world, caller, draw);
+  const folder = draw.yes ? (pick(folders, draw.what) ?? '') : undefined;
+  const seen =
+    place.user && caller.project
+      ? filesOf(caller.project, place.user).filter(
+          (file) => !file.trashed && (!caller.space || file.space === caller.space),
+        )
+      : [];
+  const chosen =
+    folder === undefined
+      ? seen.slice(0, 1 + (draw.number % 4))
+      : seen.filter((file) => folder === '' || `${file.folder}/`.startsWith(`${folder}/`));
+  const strange = folder === undefined && (draw.stray % 6 === 0 || chosen.length === 0) ? [randomUUID()] : [];
+  // Nobody can tell which bytes an image has at this moment.
+  if (chosen.some(({ job }) => job)) return;
+  const ids = [...chosen.map(({ id }) => id), ...strange].join();
+  const query = folder === undefined ? `ids=${ids}` : `folder=${encodeURIComponent(folder)}`;
+  const url = `${world.api.baseUrl}${place.path}/files/zip?${query}`;
+  const reply = await fetchBytes(url, caller.text);
+  const known = chosen.length === 0 || strange.length > 0 ? 404 : 200;
+  const expected = refusal(caller, { actors: files, scope: 'files:read' }, place) ?? known;
+  if (!expectBytesStatus(reply, expected, asked(caller, `files.zip?${query}`))) return;
+  expect(reply.headers['content-length']).toBe(String(reply.body.length));
+  const contents = [...readZip(reply.body)].map(([name, bytes]) => `${withoutNumber(name)} ${sha256(bytes)}`);
+  const nameIn = (file: StoredFile) =>
+    `${file.folder}/${file.name}`.slice(folder ? folder.length : 0).replace(/^\//, '');
+  expect(sorted(contents)).toEqual(sorted(chosen.map((file) => `${nameIn(file)} ${file.sha256}`)));
+  const at = draw.number % reply.body.length;
+  const rest = await fetchBytes(url, caller.text, {
+    range: `bytes=${at}-`,
+    'if-range': String(reply.headers.etag),
+  });
+  expect([rest.status, rest.body.equals(reply.body.subarray(at))]).toEqual([206, true]);
+}
+
+const farAway = '2099-01-01T00:00:00.000Z';
+
+/** A hold, or an expiry in the far future: both are values of a file. */
+async function hold(world: World, draw: Draw): Promise<void> {
+  const caller = someone(world, draw, fileCallers);
+  const { at, file, trashed: _, ...place } = someFile(world, caller, draw);
+  const isPast = draw.stray % 5 === 1;
+  const time = isPast ? '2001-01-01T00:00:00.000Z' : farAway;
+  const name = draw.yes ? 'retain_until' : 'expires_at';
+  const reply = await world.api.put(at, caller.text, { [name]: time });
+  const allowed = name === 'retain_until' && caller.kind !== 'project' ? 403 : isPast ? 422 : 200;
+  // What stays as it is may be said by anybody.
+  const isSame = name === 'retain_until' && file?.isHeld && !isPast;
+  const known = file ? (isSame ? 200 : allowed) : 404;
+  const expected = refusal(caller, { actors: files, scope: 'files:write' }, place) ?? known;
+  if (!expectStatus(reply, expected, asked(caller, `files.hold by ${name}`)) || !file) return;
+  if (name === 'retain_until') file.isHeld = true;
+  else file.isDue = false;
+  expectFile(reply.body.file, file);
+}
+
+/** As if its time had passed. */
+async function endHold(world: World, draw: Draw): Promise<void> {
+  const held = world.projects.flatMap((project) =>
+    project.files.filter(({ isHeld }) => isHeld).map((file) => ({ project, file })),
+  );
+  const { project, file } = pick(held, draw.what) ?? {};
+  if (!project || !file) return;
+  const past = "now() - interval '1 second'";
+  await rowsOf(
+    world.real.base.databaseUrl,
+    `update files set retain_until = ${past} where id = '${file.id}'`,
+  );
+  file.isHeld = false;
+  if (file.isDue) await remove(world, project, file);
+}
+
+/** As if the time at which a file expires had come. A hold keeps it, for everybody to see. */
+async function expire(world: World, draw: Draw): Promise<void> {
+  const project = projectOf(world, draw);
+  const file = pick(
+    project.files.filter(({ trashed }) => !trashed),
+    draw.what,
+  );
+  if (!file) return;
+  const past = "now() - interval '1 second'";
+  await rowsOf(world.real.base.databaseUrl, `update files set expires_at = ${past} where id = '${file.id}'`);
+  file.isDue = true;
+  if (!file.isHeld) await remove(world, project, file);
+}
+
+async function remove(world: World, project: Project, file: StoredFile): Promise<void> {
+  await removeExpired(world.real.current.pakhus.deps, never);
+  file.isDue = false;
+  forgetFile(project, file, false);
+}
+
+const sharing: Guard = { actors: files, scope: 'files:share' };
+const sharePasswords = ['a password', 'another'];
+
+const viewOfShare = (share: Share) => ({
+  id: share.id,
+  file_id: share.file.id,
+  max_downloads: share.max,
+  downloads: share.downloads,
+  has_password: share.password !== null,
+  active: share.active,
+});
+
+async function createShare(world: World, draw: Draw): Promise<void> {
+  const caller = someone(world, draw, fileCallers);
+  const { at, file, trashed: _, ...place } = someFile(world, caller, draw);
+  const max = draw.yes ? 1 + (draw.what % 3) : null;
+  // Rarely, because hashing one costs more than everything else.
+  const password = draw.stray % 8 === 1 ? (pick(sharePasswords, draw.what) ?? null) : null;
+  const isPast = draw.stray % 16 === 2;
+  const expires_at = isPast ? '2001-01-01' : null;
+  const reply = await world.api.post(`${at}/shares`, caller.text, {
+    max_downloads: max,
+    password,
+    expires_at,
+  });
+  const known = isPast ? 422 : file ? 201 : 404;
+  const expected = refusal(caller, sharing, place) ?? known;
+  if (!expectStatus(reply, expected, asked(caller, 'shares.create')) || !file) return;
+  const { id } = reply.body.share;
+  const url = new URL(reply.body.url).pathname;
+  const made = { id, file, url, max, password, active: true, isExpired: false, downloads: 0, gone: false };
+  tenantOf(caller).shares.push(made);
+  expect(reply.body.share).toMatchObject(viewOfShare(made));
+}
+
+const sharesOf = (project: Project | null, keep: (share: Share) => boolean): Share[] =>
+  project?.shares.filter((share) => isShared(project, share) && keep(share)) ?? [];
+
+/** Of one file, or of all of a user's. */
+async function listShares(world: World, draw: Draw): Promise<void> {
+  const caller = someone(world, draw, fileCallers);
+  const { at, file, trashed: _, ...place } = someFile(world, caller, draw);
+  const path = draw.yes ? `${at}/shares` : `${place.path}/shares`;
+  const reply = await world.api.get(`${path}?limit=100`, caller.text);
+  const expected = refusal(caller, sharing, place) ?? (draw.yes && !file ? 404 : 200);
+  if (!expectStatus(reply, expected, asked(caller, 'shares.list'))) return;
+  const seen = sharesOf(caller.project, (share) =>
+    draw.yes
+      ? share.file === file
+      : share.file.owner === place.user && (!caller.space || share.file.space === caller.space),
+  );
+  expectListed(
+    reply.body.shares,
+    seen.map(({ id }) => id),
+  );
+  for (const shown of reply.body.shares)
+    expect(shown).toMatchObject(viewOfShare(seen.find(({ id }) => id === shown.id) as Share));
+}
+
+/** Mostly a share that exists for this caller. */
+async function withShare(world: World, draw: Draw, verb: 'read' | 'change' | 'delete'): Promise<void> {
+  const caller = someone(world, draw, fileCallers);
+  const shares = world.projects.flatMap((project) => project.shares);
+  const aimed = pickLive(shares, (one) => caller.project?.shares.includes(one) ?? false, draw, draw.number);
+  const place =
+    aimed && draw.stray % 5 > 0 ? pathOfUser(caller, aimed.file.owner) : someUser(world, caller, draw);
+  const at = `${place.path}/files/${aimed?.file.id ?? randomUUID()}/shares/${aimed?.id ?? randomUUID()}`;
+  const share = sharesOf(caller.project, (one) => one === aimed && one.file.owner === place.user).find(
+    ({ file }) => !caller.space || file.space === caller.space,
+  );
+  const refused = refusal(caller, sharing, place);
+  const what = asked(caller, `shares.${verb}`);
+  if (verb === 'read') {
+    const reply = await world.api.get(at, caller.text);
+    if (expectStatus(reply, refused ?? (share ? 200 : 404), what) && share)
+      expect(reply.body.share).toMatchObject(viewOfShare(share));
+  } else if (verb === 'delete') {
+    const reply = await world.api.delete(at, caller.text);
+    if (expectStatus(reply, refused ?? (share ? 204 : 404), what) && share) share.gone = true;
+  } else {
+    const change = { active: draw.yes, max_downloads: draw.also ? 1 + (draw.what % 5) : null };
+    const reply = await world.api.put(at, caller.text, change);
+    if (!expectStatus(reply, refused ?? (share ? 200 : 404), what) || !share) return;
+    if (share.active && !change.active) tenantOf(caller).toldOfFolders.push(`share.revoked ${share.id}`);
+    Object.assign(share, { active: change.active, max: change.max_downloads });
+    expect(reply.body.share).toMatchObject(viewOfShare(share));
+  }
+}
+
+function pathOfUser(caller: Caller, owner: User): UserPath {
+  const user = caller.project?.users.find((one) => one === owner && !one.gone) ?? null;
+  return { path: `/project/users/${owner.id}`, user };
+}
+
+/** Any share that ever was. */
+function someLink(world: World, draw: Draw): { project: Project; share: Share; url: string } | null {
+  const project = projectOf(world, draw);
+  const share = pickLive(project.shares, (one) => isOpen(project, one), draw, draw.what);
+  if (!share) return null;
+  return { project, share, url: `${new URL(world.api.baseUrl).origin}${share.url}` };
+}
+
+async function openPage(world: World, draw: Draw): Promise<void> {
+  const { project, share, url } = someLink(world, draw) ?? {};
+  if (!project || !share || !url) return;
+  const open = isOpen(project, share) && !isUsedUp(share);
+  const page = await fetchBytes(draw.stray % 9 === 1 ? `${url}x` : url, undefined);
+  expectBytesStatus(page, open && draw.stray % 9 !== 1 ? 200 : 404, 'shares.page');
+  if (draw.also || !open) return;
+  const past = "now() - interval '1 second'";
+  await rowsOf(
+    world.real.base.databaseUrl,
+    `update shares set expires_at = ${past} where id = '${share.id}'`,
+  );
+  share.isExpired = true;
+  expectBytesStatus(await fetchBytes(url, undefined), 404, 'shares.page of an expired share');
+}
+
+/** The pass that opens a download, if it has a password and this is it. */
+async function unlock(url: string, password: string): Promise<string> {
+  const sent = new URLSearchParams({ password }).toString();
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  const reply = await fetchBytes(`${url}/download`, undefined, type, 'POST', sent);
+  expectBytesStatus(reply, 303, 'shares.unlock');
+  return String(reply.headers['set-cookie']).split(';', 1)[0] ?? '';
+}
+
+async function downloadShared(world: World, draw: Draw): Promise<void> {
+  const { project, share, url } = someLink(world, draw) ?? {};
+  if (!project || !share || !url) return;
+  const isThere = isOpen(project, share) && !isUsedUp(share);
+  const isUnlocked = share.password !== null && isThere && draw.yes;
+  const pass = isUnlocked && share.password !== null ? { cookie: await unlock(url, share.password) } : {};
+  const isRange = draw.stray % 4 === 1 && share.file.size > 0 && !share.file.job;
+  const headers = { ...pass, ...(isRange ? { range: 'bytes=0-' } : {}) };
+  const reply = await fetchBytes(`${url}/download`, undefined, headers);
+  const known = share.password !== null && !isUnlocked ? 403 : isRange ? 206 : 200;
+  if (!expectBytesStatus(reply, isThere ? known : 404, 'shares.download')) return;
+  share.downloads += 1;
+  if (share.file.job) return;
+  expect(sha256(reply.body)).toBe(share.file.sha256);
+  if (share.file.size === 0) return;
+  // Resumed, it is the same download, even if there is no other left.
+  const at = draw.number % share.file.size;
+  const resumed = { ...pass, range: `bytes=${at}-`, 'if-range': String(reply.headers.etag) };
+  const rest = await fetchBytes(`${url}/download`, undefined, resumed);
+  expectBytesStatus(rest, 206, 'shares.download, resumed');
+  expect(rest.body.equals(share.file.content.subarray(at))).toBe(true);
 }
 
 function someIntegration(world: World, caller: Caller, draw: Draw) {

@@ -53,6 +53,8 @@ const typeOfAction = {
   'file.expire': 'file.expired',
   'file.purge': 'file.deleted',
   'job.failed': 'image.failed',
+  'share.create': 'share.created',
+  'share.delete': 'share.revoked',
   'upload.expire': 'upload.expired',
   'user.create': 'user.created',
   'user.update': 'user.updated',

@@ -56,6 +56,8 @@ export interface Space {
 
 export interface StoredFile {
   readonly id: string;
+  readonly name: string;
+  readonly content: Buffer;
   readonly owner: User;
   space: Space | null;
   readonly size: number;
@@ -70,6 +72,23 @@ export interface StoredFile {
   readonly job: { readonly id: string; isDone: boolean } | null;
   /** In the trash it counts, and is nowhere to be seen. */
   trashed?: boolean;
+  /** By `retain_until`: until that has passed, nothing deletes it. */
+  isHeld?: boolean;
+  /** Its `expires_at` has passed, and only a hold keeps it. */
+  isDue?: boolean;
+}
+
+export interface Share {
+  readonly id: string;
+  readonly file: StoredFile;
+  /** Of its page. */
+  readonly url: string;
+  max: number | null;
+  password: string | null;
+  active: boolean;
+  isExpired: boolean;
+  downloads: number;
+  gone: boolean;
 }
 
 export interface Upload {
@@ -145,6 +164,7 @@ export interface Project {
   readonly spaces: Space[];
   readonly files: StoredFile[];
   readonly uploads: Upload[];
+  readonly shares: Share[];
   readonly integrations: Integration[];
   readonly webhooks: Webhook[];
   readonly credentials: Credential[];
@@ -184,6 +204,7 @@ export function newProject(id: string, email: string, password: string): Project
     spaces: [],
     files: [],
     uploads: [],
+    shares: [],
     integrations: [],
     webhooks: [],
     credentials: [],
@@ -269,6 +290,21 @@ export function storeFile(project: Project, file: StoredFile): void {
     bytes_in: bytes_in + size,
   };
 }
+
+/** Whether those who own the file see the share. */
+export const isShared = ({ files }: Project, { file, gone }: Share): boolean =>
+  !gone && !file.trashed && files.includes(file);
+
+/** Whether its link leads to anything. */
+export const isOpen = (project: Project, share: Share): boolean =>
+  isShared(project, share) &&
+  project.active &&
+  isThere(share.file.owner) &&
+  (share.file.space?.active ?? true) &&
+  share.active &&
+  !share.isExpired;
+
+export const isUsedUp = ({ downloads, max }: Share): boolean => max !== null && downloads >= max;
 
 export const usedBy = (files: readonly StoredFile[]): number =>
   files.reduce((sum, { size }) => sum + size, 0);
