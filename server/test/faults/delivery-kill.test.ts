@@ -75,6 +75,7 @@ async function killUnderLoad(
     const goal = changes() + changesBetweenKills;
     await until('enough has changed', async () => isOver || changes() >= goal);
     await dueNow(service, 'files.expire');
+    if (asked && kill % 20 === 0) console.log(`${kill} kills, ${changes()} changes`);
     await instances.killOne();
   }
   isOver = true;

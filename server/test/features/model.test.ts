@@ -1819,7 +1819,7 @@ function someRequest(content: Buffer, etag: string, draw: Draw): Asked {
   const size = content.length;
   const none = Buffer.alloc(0);
   const at = draw.number % Math.max(1, size);
-  const end = Math.min(size - 1, at + (draw.what % 300));
+  const end = Math.max(at, Math.min(size - 1, at + (draw.what % 300)));
   const range = (text: string) => ({ range: `bytes=${text}` });
   const satisfied = (text: string, bytes: Buffer): Asked =>
     size === 0

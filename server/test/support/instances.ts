@@ -13,6 +13,8 @@ export interface Instance {
   isDoomed: boolean;
   /** Resolves when it was killed and the database has ended everything that it had begun. */
   readonly ended: Promise<void>;
+  /** Resolves when the database has ended everything that it had begun until now. */
+  calm(): Promise<void>;
 }
 
 class Place implements Instance {
@@ -20,17 +22,39 @@ class Place implements Instance {
   readonly origin: string;
   readonly name: string;
   readonly process: PakhusProcess;
+  readonly #databaseUrl: string;
   isDoomed = false;
   readonly ended: Promise<void>;
   end: () => void = () => undefined;
 
-  constructor(name: string, process: PakhusProcess) {
+  constructor(name: string, process: PakhusProcess, databaseUrl: string) {
     this.name = name;
     this.process = process;
+    this.#databaseUrl = databaseUrl;
     this.api = apiOf(process.baseUrl);
     this.origin = new URL(process.baseUrl).origin;
     this.ended = new Promise((resolve) => {
       this.end = resolve;
+    });
+  }
+
+  async calm(): Promise<void> {
+    const [{ now } = { now: '' }] = await rowsOf<{ now: string }>(
+      this.#databaseUrl,
+      'select now()::text as now',
+    );
+    await this.untilNone(`state <> 'idle' and xact_start < '${now}'`);
+  }
+
+  /** Until it has no such connection. A statement whose client is gone is still run to its end, and may commit. */
+  async untilNone(condition: string): Promise<void> {
+    await until('its statements have ended', async () => {
+      const left = await rowsOf(
+        this.#databaseUrl,
+        `select from pg_stat_activity
+         where datname = current_database() and application_name = '${this.name}' and ${condition}`,
+      );
+      return left.length === 0;
     });
   }
 }
@@ -61,7 +85,8 @@ export class Instances {
     const name = `pakhus-${this.#started}`;
     const separator = this.#databaseUrl.includes('?') ? '&' : '?';
     const url = `${this.#databaseUrl}${separator}application_name=${name}`;
-    return new Place(name, await startProcess({ ...this.#environment, DATABASE_URL: url }));
+    const process = await startProcess({ ...this.#environment, DATABASE_URL: url });
+    return new Place(name, process, this.#databaseUrl);
   }
 
   /** One that is not being killed. There always is one. */
@@ -84,7 +109,8 @@ export class Instances {
   }
 
   async #replace(at: number, victim: Place): Promise<void> {
-    await this.#untilEnded(victim);
+    await victim.untilNone('true');
+    victim.end();
     this.#places[at] = await this.#startOne();
   }
 
@@ -96,18 +122,6 @@ export class Instances {
       await pause(randomInt(30));
       await kill(victim);
     });
-  }
-
-  /** A statement whose client is gone is still run to its end, and may commit. */
-  async #untilEnded(victim: Place): Promise<void> {
-    await until('its connections have ended', async () => {
-      const left = await rowsOf(
-        this.#databaseUrl,
-        `select from pg_stat_activity where datname = current_database() and application_name = '${victim.name}'`,
-      );
-      return left.length === 0;
-    });
-    victim.end();
   }
 
   async stop(): Promise<void> {
