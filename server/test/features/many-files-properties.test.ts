@@ -18,14 +18,10 @@ import {
 
 let service: TestPakhus;
 let admin: string;
-let tenant: Tenant;
 
 beforeAll(async () => {
   service = await startTestPakhus({ RATE_LIMIT_MAX: '1000000000' });
   admin = await adminSession(service.api);
-  tenant = await createTenant(service.api, admin);
-  // The first is the default: all users but those of the quota have room.
-  await createPlan(service.api, tenant.key);
 });
 afterAll(() => service.stop());
 
@@ -35,7 +31,7 @@ interface Shown {
   readonly tags: readonly string[];
 }
 
-async function newUser(of = tenant) {
+async function newUser(of: Tenant) {
   const { api } = service;
   const { id } = await createUser(api, of.key);
   const path = `/project/users/${id}`;
@@ -48,6 +44,9 @@ async function newUser(of = tenant) {
 }
 
 test('copies at the edge of the quota: exactly as many are made as fit, alone, at once or in a batch', async () => {
+  const tenant = await createTenant(service.api, admin);
+  // The first is the default, under which every user begins.
+  await createPlan(service.api, tenant.key);
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 40 }),
@@ -57,7 +56,7 @@ test('copies at the edge of the quota: exactly as many are made as fit, alone, a
       fc.constantFrom('alone', 'at once', 'batch'),
       async (size, fitting, left, way) => {
         const { api } = service;
-        const { path, send, list, used, batch } = await newUser();
+        const { path, send, list, used, batch } = await newUser(tenant);
         const id = await send(Buffer.alloc(size, 'x'));
         const more = { none: 0, one: size > 1 ? 1 : 0, almost: size - 1 }[left];
         const storageLimit = size * (1 + fitting) + more;
@@ -95,7 +94,8 @@ test('copies at the edge of the quota: exactly as many are made as fit, alone, a
 
 test('batches with one foreign id, wherever it stands, do nothing, whoever asks and whatever for', async () => {
   const { api } = service;
-  const { id: userId, send, list, used, batch } = await newUser();
+  const tenant = await createTenant(api, admin);
+  const { id: userId, send, list, used, batch } = await newUser(tenant);
   expect((await api.put('/project/settings', tenant.key, { trash_days: 30 })).status).toBe(200);
   const scopes = ['files:read', 'files:write', 'files:delete'];
   const space = await createLiveSpace(service, tenant.id, userId, scopes);
@@ -104,7 +104,7 @@ test('batches with one foreign id, wherever it stands, do nothing, whoever asks 
   const own = [await inSpace(), await inSpace(), await inSpace()];
   const trashed = [await inSpace(), await inSpace()];
   expect((await batch({ ids: trashed, action: 'delete' })).status).toBe(200);
-  const sibling = await newUser();
+  const sibling = await newUser(tenant);
   const stranger = await newUser(await createTenant(api, admin));
   const foreign = {
     unknown: randomUUID(),
@@ -147,7 +147,8 @@ const folder = fc.array(segment, { minLength: 1, maxLength: 3 }).map((parts) => 
 const isIn = (inner: string, outer: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
 
 test('folders: a move takes exactly what is in the folder, and into itself nothing moves', async () => {
-  const { path, send, list } = await newUser();
+  const tenant = await createTenant(service.api, admin);
+  const { path, send, list } = await newUser(tenant);
   const bytes = Buffer.from('f');
   const files = new Map<string, string>();
   const { api } = service;
