@@ -295,7 +295,17 @@ describe.each(storesFor('trash'))('on $name', (store) => {
     await letExpire(id);
     await removeExpired(service.pakhus.deps, never);
     expect(await rowsOf(service.databaseUrl, `select from files where id = '${id}'`)).toHaveLength(1);
+    // It stays for everybody to see, and nothing else of it changes.
+    expect((await api().get(fileAt(id), key)).body.file.retain_until).toBe(until1);
+    expect((await api().get(`${path}/files`, key)).body.files).toHaveLength(1);
+    expect((await api().put(fileAt(id), key, { tags: ['yet'] })).status).toBe(200);
+    const content = await fetch(`${service.baseUrl}${fileAt(id)}/content`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(await content.text()).toBe('hello');
+    expect((await api().post(`${fileAt(id)}/copy`, key, {})).status).toBe(201);
     await rowsOf(service.databaseUrl, `update files set retain_until = now() where id = '${id}'`);
+    expect((await api().get(fileAt(id), key)).status).toBe(404);
     await removeExpired(service.pakhus.deps, never);
     expect(await rowsOf(service.databaseUrl, `select from files where id = '${id}'`)).toHaveLength(0);
     expect((await api().delete(path, key)).status).toBe(204);

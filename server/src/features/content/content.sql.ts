@@ -30,5 +30,5 @@ export const findContentRow = ({ projectId, userId, spaceId, fileId }: WantedFil
   left join compression_jobs j
     on starts_with(f.mime_type, 'image/') and j.project_id = f.project_id and j.file_id = f.id
   where f.project_id = ${projectId} and f.id = ${fileId} and f.user_id = ${userId}
-    and coalesce(f.expires_at > now(), true)
+    and (f.expires_at is null or greatest(f.expires_at, f.retain_until) > now())
     ${spaceId === null ? noSql : sql`and f.space_id = ${spaceId}`}`;

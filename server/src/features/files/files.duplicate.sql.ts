@@ -40,5 +40,6 @@ export const findSources = (
   left join compression_jobs j on j.project_id = f.project_id and j.file_id = f.id and j.status = 'done'
     and starts_with(f.mime_type, 'image/')
   where f.project_id = ${projectId} and f.user_id = ${userId} and f.id = any(${arrayOfIds(fileIds)}::uuid[])
-    and coalesce(f.expires_at > now(), true)${spaceId === null ? noSql : sql` and f.space_id = ${spaceId}`}
+    and (f.expires_at is null or greatest(f.expires_at, f.retain_until) > now())
+    ${spaceId === null ? noSql : sql`and f.space_id = ${spaceId}`}
   order by f.id`;

@@ -261,8 +261,8 @@ export const findDeletion = (
     and actor_key_id is not distinct from ${audit.actorKeyId}::text
   limit 1`;
 
-/** From the moment on at which a file expires, nobody sees it any more; a job removes it soon after. */
-const isUnexpired = sql` and coalesce(expires_at > now(), true)`;
+/** From the moment on at which a file expires, unless it is held, nobody sees it any more; a job removes it soon after. */
+const isUnexpired = sql` and (expires_at is null or greatest(expires_at, retain_until) > now())`;
 
 export interface FileFilter {
   readonly space: SpaceFilter;

@@ -49,7 +49,8 @@ export const findImage = (
   left join variants v on v.project_id = f.project_id and v.name = ${name}
   left join variant_images i on i.project_id = f.project_id and i.file_id = f.id and i.recipe_id = v.recipe_id
   where f.project_id = ${projectId} and f.user_id = ${userId} and f.id = ${fileId}
-    and (${spaceId}::uuid is null or f.space_id = ${spaceId}::uuid) and coalesce(f.expires_at > now(), true)`;
+    and (${spaceId}::uuid is null or f.space_id = ${spaceId}::uuid)
+    and (f.expires_at is null or greatest(f.expires_at, f.retain_until) > now())`;
 
 const isImage = ({ projectId, fileId, recipeId }: VariantKey): Sql =>
   sql`project_id = ${projectId} and file_id = ${fileId} and recipe_id = ${recipeId}`;

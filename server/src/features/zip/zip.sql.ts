@@ -30,7 +30,7 @@ export interface ZipFileRow {
 /** One more than a zip holds shows that there are too many. In no order: sorting would have to read all of them. */
 const chosenFiles = (projectId: string, userId: string, space: SpaceFilter, wanted: Wanted): Sql => sql`
   from files where project_id = ${projectId} and user_id = ${userId}${inSpace(space)}${isWanted(wanted)}
-    and (expires_at is null or expires_at > now())
+    and (expires_at is null or greatest(expires_at, retain_until) > now())
   limit ${constantSql(filesMax + 1)}`;
 
 export const countFiles = (projectId: string, userId: string, space: SpaceFilter, wanted: Wanted): Sql => sql`
