@@ -1195,7 +1195,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
   'files.content': [5, readContent],
   'files.search': [4, searchFiles],
   'files.zip': [3, readZipOf],
-  'files.hold': [1, hold],
+  'files.hold': [2, hold],
   'files.letGo': [1, endHold],
   'files.expire': [2, expire],
   'shares.create': [4, createShare],
@@ -2070,7 +2070,11 @@ async function listShares(world: World, draw: Draw): Promise<void> {
 async function withShare(world: World, draw: Draw, verb: 'read' | 'change' | 'delete'): Promise<void> {
   const caller = someone(world, draw, fileCallers);
   const shares = world.projects.flatMap((project) => project.shares);
-  const aimed = pickLive(shares, (one) => caller.project?.shares.includes(one) ?? false, draw, draw.number);
+  const isSeen = (one: Share) =>
+    sharesOf(caller.project, (each) => each === one).length > 0 &&
+    (!caller.pinned || caller.pinned === one.file.owner) &&
+    (!caller.space || caller.space === one.file.space);
+  const aimed = pickLive(shares, isSeen, draw, draw.number);
   const place =
     aimed && draw.stray % 5 > 0 ? pathOfUser(caller, aimed.file.owner) : someUser(world, caller, draw);
   const at = `${place.path}/files/${aimed?.file.id ?? randomUUID()}/shares/${aimed?.id ?? randomUUID()}`;
@@ -2232,7 +2236,7 @@ const steps = fc.oneof(
     weight: weight * 100,
     arbitrary: draws.map((draw) => new Step(name, draw)),
   })),
-  { weight: 8, arbitrary: draws.map((draw) => new Step('restart', draw)) },
+  { weight: 12, arbitrary: draws.map((draw) => new Step('restart', draw)) },
 );
 
 let service: Service;
