@@ -2236,7 +2236,7 @@ const steps = fc.oneof(
     weight: weight * 100,
     arbitrary: draws.map((draw) => new Step(name, draw)),
   })),
-  { weight: 12, arbitrary: draws.map((draw) => new Step('restart', draw)) },
+  { weight: 20, arbitrary: draws.map((draw) => new Step('restart', draw)) },
 );
 
 let service: Service;
