@@ -239,10 +239,7 @@ describe.skipIf(!browserPath)('delivery in the console', () => {
     await api.delete(`${at}/files/${id}`, tenant.key);
     await chooseVerb(page, 'one.txt', 'Zip');
     await expectToast(page, 'One of these files is no longer there');
-    const zipFolder = async () => {
-      await press(page, 'Folder');
-      await press(page, 'Download as zip');
-    };
+    const zipFolder = () => chooseTool(page, 'Download as zip');
     await page.goto(`${page.url().split('?')[0]}?folder=nothing`);
     await zipFolder();
     await expectToast(page, 'There are no files in this folder');
@@ -284,8 +281,7 @@ describe.skipIf(!browserPath)('delivery in the console', () => {
     // It could have been undone until then.
     await page.clock.runFor(10_000);
     await page.locator('.toast-text', { hasText: 'A file is held until Jan 2, 2098' }).waitFor();
-    await press(page, 'Folder');
-    await press(page, 'Delete the folder');
+    await chooseTool(page, 'Delete the folder');
     await pressInDialog(page, 'Delete the folder');
     await page.getByRole('alert').getByText('A file is held until Jan 2, 2098').waitFor();
     expect(await list()).toHaveLength(1);
