@@ -29,8 +29,11 @@ export async function loadMore(userId: string): Promise<MorePart> {
     import('../browser/more/more.tsx'),
     import('../browser/texts.more.en.ts'),
   ]);
+  const user = client.user({ id: userId });
+  const { folders } = user;
   const delivery: Delivery = {
-    ...client.user({ id: userId }),
+    ...user,
+    folders: { ...folders, delete: (...given) => folders.delete(...given).catch(retell) },
     variants: client.project.variants,
     zip: (query) => findZip(userId, query),
   };
