@@ -1,5 +1,7 @@
 // Statements that find what is stored of a file.
+
 import type { WantedFile } from '../../contract/file.ts';
+import { isUnexpired } from '../../contract/live-file.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 
@@ -30,5 +32,5 @@ export const findContentRow = ({ projectId, userId, spaceId, fileId }: WantedFil
   left join compression_jobs j
     on starts_with(f.mime_type, 'image/') and j.project_id = f.project_id and j.file_id = f.id
   where f.project_id = ${projectId} and f.id = ${fileId} and f.user_id = ${userId}
-    and (f.expires_at is null or greatest(f.expires_at, f.retain_until) > now())
+    and ${isUnexpired(sql`f`)}
     ${spaceId === null ? noSql : sql`and f.space_id = ${spaceId}`}`;

@@ -1,5 +1,7 @@
 // Statements that read files which are about to be copied.
+
 import type { FileRow } from '../../contract/file.ts';
+import { isUnexpired } from '../../contract/live-file.ts';
 import { arrayOfIds, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { FileScope } from './files.sql.ts';
 
@@ -40,6 +42,6 @@ export const findSources = (
   left join compression_jobs j on j.project_id = f.project_id and j.file_id = f.id and j.status = 'done'
     and starts_with(f.mime_type, 'image/')
   where f.project_id = ${projectId} and f.user_id = ${userId} and f.id = any(${arrayOfIds(fileIds)}::uuid[])
-    and (f.expires_at is null or greatest(f.expires_at, f.retain_until) > now())
+    and ${isUnexpired(sql`f`)}
     ${spaceId === null ? noSql : sql`and f.space_id = ${spaceId}`}
   order by f.id`;

@@ -1,8 +1,10 @@
 // Statements on files. `store_file`, `store_files` and `remove_files` are functions of the database, in db/functions: each
 // changes files, objects, quotas and the audit log together or not at all.
+
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { EventType } from '../../contract/event.ts';
 import type { FileValues, NewFile, SpaceFilter, WantedFile } from '../../contract/file.ts';
+import { isUnexpired } from '../../contract/live-file.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { ContentDigest } from '../../platform/hashing/digest.ts';
@@ -261,9 +263,6 @@ export const findDeletion = (
     and actor_key_id is not distinct from ${audit.actorKeyId}::text
   limit 1`;
 
-/** From the moment on at which a file expires, unless it is held, nobody sees it any more; a job removes it soon after. */
-const isUnexpired = sql` and (expires_at is null or greatest(expires_at, retain_until) > now())`;
-
 export interface FileFilter {
   readonly space: SpaceFilter;
   readonly folder?: string | undefined;
@@ -288,13 +287,13 @@ export const findFiles = (wanted: readonly WantedFile[]): Sql => sql`
     (select ${arrayOfIds(wanted.map(({ fileId }) => fileId))}::uuid[]))
     with ordinality as wanted (project, owner, space, file, number)
   join files on id = wanted.file and project_id = wanted.project and user_id = wanted.owner
-    and (wanted.space is null or space_id = wanted.space)${isUnexpired}`;
+    and (wanted.space is null or space_id = wanted.space) and ${isUnexpired()}`;
 
 export const findDelivered = (projectId: string, fileId: string): Sql => sql`
-  select name, mime_type, ${compression} from files where id = ${fileId} and project_id = ${projectId}${isUnexpired}`;
+  select name, mime_type, ${compression} from files where id = ${fileId} and project_id = ${projectId} and ${isUnexpired()}`;
 
 export const findExisting = (projectId: string, fileId: string): Sql => sql`
-  select from files where id = ${fileId} and project_id = ${projectId}${isUnexpired}`;
+  select from files where id = ${fileId} and project_id = ${projectId} and ${isUnexpired()}`;
 
 /**
  * Returns the page as one row: receiving a hundred rows costs more than finding them. One file more than the page holds
@@ -459,7 +458,7 @@ export function narrowed({ tags, classifier, mimeType, visibility }: FileFilter)
   const tagged = tags?.length ? sql` and tags @> ${tags}::text[]` : noSql;
   const classified = classifier === undefined ? noSql : sql` and classifier = ${classifier}`;
   const typed = mimeType === undefined ? noSql : hasType(mimeType);
-  return sql`${tagged}${classified}${typed}${hasVisibility(visibility)}${isUnexpired}`;
+  return sql`${tagged}${classified}${typed}${hasVisibility(visibility)} and ${isUnexpired()}`;
 }
 
 /** Literals, not parameters: PostgreSQL uses the partial index on public files only if it sees the value. */
@@ -517,7 +516,7 @@ export function listChildFolders(
 
 export const lockFile = (projectId: string, userId: string, space: SpaceFilter, fileId: string): Sql => sql`
   select ${columns} from files
-  where id = ${fileId} and project_id = ${projectId} and user_id = ${userId}${inSpace(space)}${isUnexpired}
+  where id = ${fileId} and project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${isUnexpired()}
   for no key update`;
 
 export const updateFile = (projectId: string, fileId: string, values: FileValues): Sql => sql`
@@ -530,7 +529,7 @@ export const updateFile = (projectId: string, fileId: string, values: FileValues
 export const lockFiles = ({ projectId, userId, spaceId }: FileScope, fileIds: readonly string[]): Sql => sql`
   select ${columns} from files
   where project_id = ${projectId} and user_id = ${userId} and id = any(${arrayOfIds(fileIds)}::uuid[])
-    ${spaceId === null ? noSql : sql`and space_id = ${spaceId}`}${isUnexpired}
+    ${spaceId === null ? noSql : sql`and space_id = ${spaceId}`} and ${isUnexpired()}
   order by id for no key update`;
 
 export const updateFiles = (projectId: string, changes: readonly FileChange[]): Sql => sql`

@@ -1,5 +1,7 @@
 // Statements on shares. A share of a file that is in the trash is not found: every read asks for the live file.
+
 import type { AuditStamp } from '../../contract/audit.ts';
+import { isUnexpired } from '../../contract/live-file.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import { auditCall } from '../audit/audit.service.ts';
@@ -33,7 +35,7 @@ const columns = sql`s.id, s.file_id, s.name, s.expires_at, s.password_hash is no
 
 const hasFile = (spaceId: string | null): Sql => sql`exists (select from files f
   where f.project_id = s.project_id and f.id = s.file_id and f.user_id = s.user_id
-    and (f.expires_at is null or greatest(f.expires_at, f.retain_until) > now())
+    and ${isUnexpired(sql`f`)}
     ${spaceId === null ? noSql : sql`and f.space_id = ${spaceId}`})`;
 
 export const listSharesOfFile = (
@@ -78,7 +80,7 @@ export const lockOwner = ({ projectId, userId }: ShareScope): Sql => sql`
 /** So that shares of one file are counted one after another, and the file is not deleted meanwhile. */
 export const lockSharedFile = ({ projectId, userId, spaceId }: ShareScope, fileId: string): Sql => sql`
   select from files where project_id = ${projectId} and id = ${fileId} and user_id = ${userId}
-    and (expires_at is null or greatest(expires_at, retain_until) > now())
+    and ${isUnexpired()}
     ${spaceId === null ? noSql : sql`and space_id = ${spaceId}`} for no key update`;
 
 export const countShares = (projectId: string, fileId: string): Sql => sql`
@@ -130,7 +132,7 @@ export const findByToken = (tokenHash: Buffer): Sql => sql`
   join projects p on p.id = s.project_id and p.active
   join users u on u.project_id = s.project_id and u.id = s.user_id and u.active
   join files f on f.project_id = s.project_id and f.id = s.file_id and f.user_id = s.user_id
-    and (f.expires_at is null or greatest(f.expires_at, f.retain_until) > now())
+    and ${isUnexpired(sql`f`)}
   where s.token_hash = ${tokenHash} and ${isOpen} and (f.space_id is null or exists (
     select from spaces sp where sp.project_id = f.project_id and sp.id = f.space_id and sp.active))`;
 

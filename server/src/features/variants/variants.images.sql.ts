@@ -1,5 +1,6 @@
 // Statements on variant images: rows for what is wanted, made, there or impossible. Triggers hand the objects of rows that go to the
 // reaper: see db/functions/drop_variant_object.sql.
+import { isUnexpired } from '../../contract/live-file.ts';
 import type { VariantKey } from '../../contract/variant.ts';
 import type { ImageFormat } from '../../kernel/media/image-recipe.ts';
 import { arrayOfIds, type Sql, sql } from '../../platform/db/sql.ts';
@@ -50,7 +51,7 @@ export const findImage = (
   left join variant_images i on i.project_id = f.project_id and i.file_id = f.id and i.recipe_id = v.recipe_id
   where f.project_id = ${projectId} and f.user_id = ${userId} and f.id = ${fileId}
     and (${spaceId}::uuid is null or f.space_id = ${spaceId}::uuid)
-    and (f.expires_at is null or greatest(f.expires_at, f.retain_until) > now())`;
+    and ${isUnexpired(sql`f`)}`;
 
 const isImage = ({ projectId, fileId, recipeId }: VariantKey): Sql =>
   sql`project_id = ${projectId} and file_id = ${fileId} and recipe_id = ${recipeId}`;

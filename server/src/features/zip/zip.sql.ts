@@ -1,6 +1,7 @@
 // Statements that find what a zip holds.
 
 import type { SpaceFilter } from '../../contract/file.ts';
+import { isUnexpired } from '../../contract/live-file.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 
@@ -30,7 +31,7 @@ export interface ZipFileRow {
 /** One more than a zip holds shows that there are too many. In no order: sorting would have to read all of them. */
 const chosenFiles = (projectId: string, userId: string, space: SpaceFilter, wanted: Wanted): Sql => sql`
   from files where project_id = ${projectId} and user_id = ${userId}${inSpace(space)}${isWanted(wanted)}
-    and (expires_at is null or greatest(expires_at, retain_until) > now())
+    and ${isUnexpired()}
   limit ${constantSql(filesMax + 1)}`;
 
 export const countFiles = (projectId: string, userId: string, space: SpaceFilter, wanted: Wanted): Sql => sql`
