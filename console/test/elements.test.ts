@@ -186,7 +186,7 @@ describe.each(browsers)('in $name', (choice) => {
     await row(page, '2026').locator('.label').click();
     // In the second file.
     await page.getByRole('button', { name: 'Search' }).click();
-    await page.keyboard.type('DIARY');
+    await page.getByLabel('Search by name').fill('DIARY');
     await page.locator('.hit', { hasText: 'diary.txt' }).click();
     await page.getByText('Dear diary').waitFor();
     await page.keyboard.press('Escape');
