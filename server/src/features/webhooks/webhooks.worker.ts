@@ -24,8 +24,6 @@ import {
 
 /** Commits that follow each other closely share a claim. */
 const claimPauseMs = 10;
-/** After a claim of nothing: projects whose feed is read have events all the time, and mostly no webhook. */
-const emptyPauseMs = 100;
 const projectsPerClaim = 500;
 /** After an outage of the database. */
 const retryMs = 1_000;
@@ -47,7 +45,6 @@ class DeliveryWorker implements Running {
   #isBehind = true;
   #isDue = true;
   #isStopping = false;
-  #pauseMs = claimPauseMs;
   #bell: Deferred<void> = deferred();
   readonly #release: (() => void)[];
   readonly #claiming: Promise<void>;
@@ -98,7 +95,7 @@ class DeliveryWorker implements Running {
       const rings = this.#bell.promise;
       try {
         if (this.#runs.size < this.#bounds.runsMax && (await this.#claimSome())) {
-          await delay(this.#pauseMs);
+          await delay(claimPauseMs);
           continue;
         }
       } catch (error) {
@@ -136,7 +133,6 @@ class DeliveryWorker implements Running {
     const claim = { token, leaseSeconds, limit, now: isoOf(this.#deps.clock()) };
     const rows = await this.#deps.db.query<ClaimedRow>(statement(claim));
     for (const row of rows) this.#start(row, token);
-    this.#pauseMs = rows.length > 0 ? claimPauseMs : emptyPauseMs;
     return rows.length === limit;
   }
 
