@@ -172,8 +172,8 @@ async function readIndexed(
 }
 
 /** So many take some milliseconds. */
-const walkedMax = 5_000;
-const matchesMsMax = 25;
+const walkedMax = 3_000;
+const matchesMsMax = 20;
 /** Shorter text is in no index. */
 const lookUpLengthMin = 3;
 
