@@ -3,6 +3,7 @@ import type { ListedFile } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useBrowsing } from '../context.ts';
+import { readFound } from '../found.ts';
 import { Icon } from '../icons.tsx';
 import { kindOf } from '../kinds.ts';
 import { startAt, usePages } from '../load.ts';
@@ -51,13 +52,9 @@ function Found({ q, onClose }: { readonly q: string; readonly onClose: () => voi
   const { model, t, spaceId } = useBrowsing();
   const { list } = model.user.files;
   const found = usePages(
-    async (cursor, signal) => {
+    (cursor, signal) => {
       const query = { q, limit: pageSize, ...(spaceId && { space_id: spaceId }), ...startAt(cursor) };
-      let page = await list(query, { signal }).page();
-      // A page may be empty though there are more: little matches among very many files.
-      while (page.files.length === 0 && page.next_cursor)
-        page = await list({ ...query, cursor: page.next_cursor }, { signal }).page();
-      return { items: page.files, next_cursor: page.next_cursor };
+      return readFound(list, query, signal);
     },
     [q],
   );

@@ -1,6 +1,7 @@
 // What the fields of a link say, and what has to be sent.
 import type { Share } from '@pakhus/client';
 import type { FormValues } from '../submit.ts';
+import { toLocalTime } from '../times.ts';
 
 export const readShare = (values: FormValues) => ({
   // The field has the person's own time, without a zone.
@@ -26,14 +27,7 @@ export function readShareChange(values: FormValues, share: Share): ShareChange {
 
 /** As the form shows them. */
 export const toValues = ({ expires_at, max_downloads, name }: Share): FormValues => ({
-  expires_at: expires_at ? toLocal(expires_at) : '',
+  expires_at: toLocalTime(expires_at ?? undefined),
   max_downloads: String(max_downloads ?? ''),
   name: name ?? '',
 });
-
-/** In the person's own time, by minutes, as `datetime-local` takes it. */
-function toLocal(iso: string): string {
-  const time = new Date(iso);
-  const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 16);
-}

@@ -1,13 +1,10 @@
 // Above the file browser: search, order and the trash.
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { setQuery } from '../../frame/router.tsx';
+import { useTypedQuery } from '../../frame/typed-query.ts';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import type { Order } from './order.ts';
-
-const typingPauseMs = 250;
 
 interface FileToolsProps {
   readonly q: string;
@@ -17,18 +14,9 @@ interface FileToolsProps {
 
 export const openTrash = (): void => setQuery({ view: 'trash', q: null, sort: null, file: null });
 
-/** The address follows what is typed, a moment later. */
 export function FileTools({ q, order, isTrash }: FileToolsProps) {
   const texts = t.files;
-  const typed = useSignal(q);
-  useEffect(() => {
-    if (typed.value === q) return;
-    const timer = setTimeout(() => setQuery({ q: typed.value }, { replace: true }), typingPauseMs);
-    return () => clearTimeout(timer);
-  }, [typed.value]);
-  useEffect(() => {
-    typed.value = q;
-  }, [q]);
+  const typed = useTypedQuery(q);
   if (isTrash)
     return (
       <div class="row">

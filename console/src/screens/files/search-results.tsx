@@ -1,5 +1,6 @@
 // Files of all folders, found by a part of their name, in an order of their own.
 import type { ListedFile } from '@pakhus/client';
+import { readFound } from '../../browser/found.ts';
 import { startAt, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { address, Link, path, setQuery } from '../../frame/router.tsx';
@@ -31,7 +32,7 @@ export function SearchResults(props: SearchResultsProps) {
 function Results({ userId, spaceId, q, order }: SearchResultsProps) {
   const texts = t.files;
   const found = usePages(
-    async (cursor, signal) => {
+    (cursor, signal) => {
       const query = {
         ...(q && { q }),
         ...(order && { sort: order }),
@@ -39,12 +40,7 @@ function Results({ userId, spaceId, q, order }: SearchResultsProps) {
         limit: pageSize,
         ...startAt(cursor),
       };
-      const { list } = client.user({ id: userId }).files;
-      let page = await list(query, { signal }).page();
-      // A page may be empty though there are more: little matches among very many files.
-      while (page.files.length === 0 && page.next_cursor)
-        page = await list({ ...query, cursor: page.next_cursor }, { signal }).page();
-      return { items: page.files, next_cursor: page.next_cursor };
+      return readFound(client.user({ id: userId }).files.list, query, signal);
     },
     [userId, spaceId, q, order],
   );

@@ -1,11 +1,11 @@
 // The users of the project: search, create, suspend, give a plan, delete.
 import type { User } from '@pakhus/client';
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { startAt, usePages } from '../../browser/load.ts';
 import { client } from '../../frame/api.ts';
 import { address, Link, setQuery } from '../../frame/router.tsx';
 import { ScreenTitle } from '../../frame/screens.tsx';
+import { useTypedQuery } from '../../frame/typed-query.ts';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Check, Field } from '../../ui/field.tsx';
@@ -17,7 +17,6 @@ import { CreateUser, type UserDialog, UserDialogs, userActions } from './user-di
 
 /** Percent of the quota. */
 const nearQuota = 80;
-const typingPauseMs = 250;
 
 export function Users() {
   const texts = t.owner.users;
@@ -64,18 +63,9 @@ export function Users() {
   );
 }
 
-/** The address follows what is typed, a moment later. */
 function Filters({ q, isNear }: { q: string; isNear: boolean }) {
   const texts = t.owner.users;
-  const typed = useSignal(q);
-  useEffect(() => {
-    if (typed.value === q) return;
-    const timer = setTimeout(() => setQuery({ q: typed.value }, { replace: true }), typingPauseMs);
-    return () => clearTimeout(timer);
-  }, [typed.value]);
-  useEffect(() => {
-    typed.value = q;
-  }, [q]);
+  const typed = useTypedQuery(q);
   return (
     <search class="toolbar">
       <Field

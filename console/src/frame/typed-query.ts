@@ -1,0 +1,20 @@
+// What is typed into a search field, and follows into the address a moment later.
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { setQuery } from './router.tsx';
+
+const typingPauseMs = 250;
+
+/** `q` is what the address says now. */
+export function useTypedQuery(q: string): Signal<string> {
+  const typed = useSignal(q);
+  useEffect(() => {
+    if (typed.value === q) return;
+    const timer = setTimeout(() => setQuery({ q: typed.value }, { replace: true }), typingPauseMs);
+    return () => clearTimeout(timer);
+  }, [typed.value]);
+  useEffect(() => {
+    typed.value = q;
+  }, [q]);
+  return typed;
+}
