@@ -1,7 +1,6 @@
 // Statements that find what is stored of a file.
-
 import type { WantedFile } from '../../contract/file.ts';
-import { isUnexpired } from '../../contract/live-file.ts';
+import { isUnexpired } from '../../contract/file-conditions.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 

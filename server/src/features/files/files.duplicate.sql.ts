@@ -1,7 +1,6 @@
 // Statements that read files which are about to be copied.
-
 import type { FileRow } from '../../contract/file.ts';
-import { isUnexpired } from '../../contract/live-file.ts';
+import { isUnexpired } from '../../contract/file-conditions.ts';
 import { arrayOfIds, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { FileScope } from './files.sql.ts';
 

@@ -1,4 +1,5 @@
 // Statements on the index of files that projects get whose users have many of them and search.
+import { inSpace } from '../../contract/file-conditions.ts';
 import { constantSql, type Sql, sql } from '../../platform/db/sql.ts';
 import {
   columnsOfIndex,
@@ -8,7 +9,7 @@ import {
   sortKey,
   withinOrder,
 } from './files.search.sql.ts';
-import { type FileFilter, inSpace, isNarrowed, narrowed } from './files.sql.ts';
+import { type FileFilter, isNarrowed, narrowed } from './files.sql.ts';
 
 /** What is known of the index before a search. */
 export interface SearchState {

@@ -1,10 +1,9 @@
 // Statements on files. `store_file`, `store_files` and `remove_files` are functions of the database, in db/functions: each
 // changes files, objects, quotas and the audit log together or not at all.
-
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { EventType } from '../../contract/event.ts';
 import type { FileValues, NewFile, SpaceFilter, WantedFile } from '../../contract/file.ts';
-import { isUnexpired } from '../../contract/live-file.ts';
+import { inSpace, isUnexpired } from '../../contract/file-conditions.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { ContentDigest } from '../../platform/hashing/digest.ts';
@@ -441,11 +440,6 @@ function selectFamily(
 /** The shortest condition that selects the owner's files; for a single space, `inSpace` does. */
 const holderCondition = (userId: string, space: SpaceFilter): Sql =>
   space === 'all' || space === 'none' ? sql`user_id = ${userId}` : sql`true`;
-
-export function inSpace(space: SpaceFilter): Sql {
-  if (space === 'all') return noSql;
-  return space === 'none' ? sql` and space_id is null` : sql` and space_id = ${space.spaceId}`;
-}
 
 function buildConditions(filter: FileFilter): Sql {
   const { space, folder } = filter;

@@ -1,10 +1,11 @@
 // Statements on files in the trash, and on those that are on their way there. `restore_files` and `purge_files` are functions of the database, in db/functions.
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { SpaceFilter } from '../../contract/file.ts';
+import { inSpace } from '../../contract/file-conditions.ts';
 import { newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
-import { type FilePosition, type FileScope, inSpace, toStamp } from './files.sql.ts';
+import { type FilePosition, type FileScope, toStamp } from './files.sql.ts';
 
 /** Deletes files from the trash, for good. */
 export const purgeFiles = (

@@ -1,7 +1,6 @@
 // Statements on shares. A share of a file that is in the trash is not found: every read asks for the live file.
-
 import type { AuditStamp } from '../../contract/audit.ts';
-import { isUnexpired } from '../../contract/live-file.ts';
+import { isUnexpired } from '../../contract/file-conditions.ts';
 import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import { auditCall } from '../audit/audit.service.ts';

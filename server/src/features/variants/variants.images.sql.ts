@@ -1,6 +1,6 @@
 // Statements on variant images: rows for what is wanted, made, there or impossible. Triggers hand the objects of rows that go to the
 // reaper: see db/functions/drop_variant_object.sql.
-import { isUnexpired } from '../../contract/live-file.ts';
+import { isUnexpired } from '../../contract/file-conditions.ts';
 import type { VariantKey } from '../../contract/variant.ts';
 import type { ImageFormat } from '../../kernel/media/image-recipe.ts';
 import { arrayOfIds, type Sql, sql } from '../../platform/db/sql.ts';

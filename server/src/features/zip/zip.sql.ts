@@ -1,7 +1,6 @@
 // Statements that find what a zip holds.
-
 import type { SpaceFilter } from '../../contract/file.ts';
-import { isUnexpired } from '../../contract/live-file.ts';
+import { inSpace, isUnexpired } from '../../contract/file-conditions.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
 
@@ -45,11 +44,6 @@ export const listFiles = (projectId: string, userId: string, space: SpaceFilter,
     ${chosenFiles(projectId, userId, space, wanted)}) f
   left join compression_jobs j
     on starts_with(f.mime_type, 'image/') and j.project_id = ${projectId} and j.file_id = f.id`;
-
-function inSpace(space: SpaceFilter): Sql {
-  if (space === 'all') return noSql;
-  return space === 'none' ? sql` and space_id is null` : sql` and space_id = ${space.spaceId}`;
-}
 
 /** A folder and what is below it are adjacent in the index, which sorts the slash below every other character. */
 function isWanted(wanted: Wanted): Sql {
