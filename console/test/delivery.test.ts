@@ -272,7 +272,8 @@ describe.skipIf(!browserPath)('delivery in the console', () => {
     await details.getByText('a hold is never shortened').waitFor();
     await details.getByRole('button', { name: 'Cancel' }).click();
     await edit('Expires', '');
-    await details.locator('[data-field=expires_at]').getByText('Never').waitFor();
+    // The hint beside the field says "never" as well.
+    await details.locator('[data-field=expires_at]').getByText('Never', { exact: true }).waitFor();
     const [file] = await list();
     expect(file).toMatchObject({ retain_until: expect.stringMatching(/^2098-01-0/) });
     expect(file).not.toHaveProperty('expires_at');
