@@ -2302,7 +2302,6 @@ begin
       join plans p on p.project_id = u.project_id and p.id = coalesce(u.plan_id,
         (select d.id from plans d where d.project_id = u.project_id and d.is_default));
   end if;
-  perform pg_notify('pakhus_events', f.project_id::text) from unnest(projects) f(project_id) group by f.project_id;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.record_thresholds(project uuid, of_user uuid, used_before bigint, limit_before bigint, used_after bigint, limit_after bigint)
@@ -2612,7 +2611,7 @@ begin
   stored_at := file.created_at;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.store_files(batch jsonb, OUT number bigint, OUT outcome text, OUT stored_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.store_files(batch jsonb, OUT number bigint, OUT outcome text, OUT stored_at timestamp with time zone, OUT told boolean)
  RETURNS SETOF record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -2725,9 +2724,11 @@ begin
     number := entry.ordinality;
     outcome := 'passed over';
     stored_at := null;
+    told := false;
     if entry.file_id = any(stored_ids) then
       outcome := 'stored';
       stored_at := blank.created_at;
+      told := (entry.value -> 'file' ->> 'project_id')::uuid = any(told_projects);
     elsif entry.file_id = any(free_ids) then
       select stored.outcome, stored.stored_at into outcome, stored_at
         from store_file(jsonb_populate_record(blank, entry.value -> 'file'), entry.value ->> 'action',

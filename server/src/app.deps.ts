@@ -15,6 +15,7 @@ import { naming, type Undo } from './app.undo.ts';
 import { defaultUploadBounds, shareUploads, type UploadBounds } from './app.uploads.ts';
 import { defaultWebhookBounds } from './app.webhooks.ts';
 import type { Deps } from './contract/deps.ts';
+import type { EventHub } from './contract/event.ts';
 import type { Settings } from './contract/settings.ts';
 import type { WebhookBounds } from './contract/webhook.ts';
 import { ensureAdmin } from './features/accounts/accounts.service.ts';
@@ -120,7 +121,7 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
     settings,
     clock,
     log,
-    ...createDatabaseWork(db, log),
+    ...createDatabaseWork(db, eventHub, log),
     bulkWork: new Pacer(bulkRestRatio),
     limiter: createLimiter(shared, clock, log),
     passwords,
@@ -167,12 +168,13 @@ export const runsJobs = ({ ROLE }: Settings): boolean => ROLE !== 'api';
 /** For jobs, which may take longer than requests and must not take their share of the connections. */
 export const toBackground = (deps: Deps): Deps => ({
   ...deps,
-  ...createDatabaseWork(inBackground(deps.db), deps.log),
+  ...createDatabaseWork(inBackground(deps.db), deps.eventHub, deps.log),
 });
 
 /** The database, and what bounds or batches its use. */
 function createDatabaseWork(
   db: Database,
+  eventHub: EventHub,
   log: Logger,
 ): Pick<Deps, 'db' | 'projectGates' | 'findFile' | 'commitUpload' | 'completeUpload'> {
   const projectGates = createProjectGates();
@@ -180,7 +182,7 @@ function createDatabaseWork(
     db,
     projectGates,
     findFile: createFileFinder(db),
-    commitUpload: createFileCommitter({ db, projectGates, log }),
+    commitUpload: createFileCommitter({ db, projectGates, eventHub, log }),
     completeUpload: createUploadCompleter({ db, projectGates, log }),
   };
 }

@@ -154,14 +154,20 @@ export async function takeTurns(candidates, { rounds, seconds, warmSeconds = sec
     await candidate.prepare?.();
     await drive({ ...candidate, seconds: warmSeconds, connections });
   }
+  const order = Object.entries(candidates);
   for (let round = 0; round < rounds; round++) {
-    for (const [name, candidate] of Object.entries(candidates)) {
+    // Whoever went last goes first: what one leaves behind, such as pages to flush, is not always borne by the same other one.
+    for (const [name, candidate] of round % 2 === 0 ? order : order.toReversed()) {
       await candidate.prepare?.();
       summaries[name].push(await drive({ ...candidate, seconds, connections }));
     }
   }
   return summaries;
 }
+
+/** What a request of one candidate costs for each of another, in CPU: the median of the turns, whose neighbours share the noise. */
+export const ratioOfTurns = (ones, others) =>
+  median(ones.map(({ cpu }, turn) => cpu.sum / others[turn].cpu.sum));
 
 /**
  * CPU over all rounds, and medians of the figures that vary with other load on the machine. Other load also empties

@@ -1,6 +1,7 @@
 -- Records the events of files that store_files has just stored in projects that listen, and the thresholds that were crossed by
 -- those of their users who are near one, with the bytes that they have added. It is given the files: reading them again would
 -- cost as much as inserting the events. Generic plans, because PostgreSQL would plan anew for every length of the arrays.
+-- It notifies nobody of the files: the caller does, after the commit.
 create or replace function record_stored(
   projects uuid[], owners uuid[], views text[], near_users uuid[], near_bytes bigint[]
 ) returns void language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -17,5 +18,4 @@ begin
       join plans p on p.project_id = u.project_id and p.id = coalesce(u.plan_id,
         (select d.id from plans d where d.project_id = u.project_id and d.is_default));
   end if;
-  perform pg_notify('pakhus_events', f.project_id::text) from unnest(projects) f(project_id) group by f.project_id;
 end $$;

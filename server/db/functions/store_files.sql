@@ -5,8 +5,12 @@
 -- everything in the batch are stored by one statement for all of them; the others go through store_file one by one. If the
 -- audit rows cannot be inserted, the whole batch fails, and the caller stores each file by itself, which needs no audit row.
 --
+-- `told`: the project listens and its event is recorded, but nobody is notified. The caller does that after the commit, for many
+-- commits at once: transactions that notify commit one after the other in the whole database, each waiting for the disk.
+--
 -- Plans are cached, and objects may be empty when they are made and have millions of rows later: no sequential scans.
-create or replace function store_files(batch jsonb, out number bigint, out outcome text, out stored_at timestamptz)
+create or replace function store_files(batch jsonb, out number bigint, out outcome text, out stored_at timestamptz,
+  out told boolean)
 returns setof record language plpgsql set enable_seqscan = off set lock_timeout = '250ms' as $$
 declare
   blank new_file;
@@ -115,9 +119,11 @@ begin
     number := entry.ordinality;
     outcome := 'passed over';
     stored_at := null;
+    told := false;
     if entry.file_id = any(stored_ids) then
       outcome := 'stored';
       stored_at := blank.created_at;
+      told := (entry.value -> 'file' ->> 'project_id')::uuid = any(told_projects);
     elsif entry.file_id = any(free_ids) then
       select stored.outcome, stored.stored_at into outcome, stored_at
         from store_file(jsonb_populate_record(blank, entry.value -> 'file'), entry.value ->> 'action',

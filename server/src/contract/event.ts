@@ -62,6 +62,11 @@ export interface EventHub {
   subscribe(projectId: string, wake: () => void): () => void;
   /** The same for all projects. `projectId` is null where any of them may have new events. */
   subscribeToAll(wake: (projectId: string | null) => void): () => void;
+  /**
+   * Events of the project were committed without a notification: sends one, soon, to the hubs of all processes. If this process
+   * dies before, they find the events when they look by themselves.
+   */
+  announce(projectId: string): void;
   /** The service stops: readers end their requests. */
   readonly isClosing: boolean;
   /** Wakes everybody once more. */

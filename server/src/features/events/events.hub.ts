@@ -5,6 +5,7 @@ import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { quoted } from '../../kernel/text/json.ts';
 import type { Database } from '../../platform/db/postgres.ts';
 import type { Logger } from '../../platform/log.ts';
+import { Announcer } from './events.announcer.ts';
 import { type EventRow, listEvents } from './events.sql.ts';
 
 /** As named in db/functions. */
@@ -35,6 +36,7 @@ class ProcessHub implements EventHub {
   readonly #timers = new Map<string, NodeJS.Timeout>();
   /** How long to wait before looking again for events that are not settled: longer while there is no progress. */
   readonly #settleMs = new Map<string, number>();
+  readonly #announcer: Announcer;
   #listening: Promise<() => Promise<void>> | null = null;
   #poll: NodeJS.Timeout | null = null;
   isClosing = false;
@@ -42,6 +44,7 @@ class ProcessHub implements EventHub {
   constructor(db: Database, log: Logger) {
     this.#db = db;
     this.#log = log;
+    this.#announcer = new Announcer(db, log);
   }
 
   read(projectId: string, after: EventPosition, limit: number): Promise<EventPage> {
@@ -65,11 +68,16 @@ class ProcessHub implements EventHub {
     return () => void this.#subscribersToAll.delete(wake);
   }
 
+  announce(projectId: string): void {
+    this.#announcer.announce(projectId);
+  }
+
   async close(): Promise<void> {
     this.isClosing = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);
     if (this.#poll) clearInterval(this.#poll);
     this.#wakeAll();
+    await this.#announcer.close();
     const stopListening = await this.#listening?.catch(() => null);
     await stopListening?.();
   }

@@ -39,6 +39,10 @@ export const listEvents = (
   where bytes_before < ${pageBytesMax}
   order by measured.xid, measured.number`;
 
+/** Tells all processes that these projects have new events. */
+export const notifyOf = (projectIds: readonly string[]): Sql => sql`
+  select pg_notify('pakhus_events', id) from unnest(${projectIds}::text[]) told(id)`;
+
 /** The feed now: where a reader without a cursor begins, and what decides whether a cursor still holds. */
 export interface FeedRow {
   readonly feed: string;

@@ -36,11 +36,13 @@ interface Commit {
 interface BatchResult {
   readonly outcome: StoreOutcome | 'passed over';
   readonly stored_at: string;
+  /** Its event is recorded, and has to be announced. */
+  readonly told: boolean;
 }
 
 const commitsMax = 64;
 
-type CommitDeps = Pick<Deps, 'db' | 'log' | 'projectGates'>;
+type CommitDeps = Pick<Deps, 'db' | 'log' | 'projectGates' | 'eventHub'>;
 
 export function createFileCommitter(deps: CommitDeps): FileCommitter {
   const commit = microBatch<Commit, CommitResult>((commits) => commitAll(deps, commits), {
@@ -63,7 +65,7 @@ async function commitAll(
   });
 }
 
-const isDecided = (result: BatchResult | undefined): result is CommitResult =>
+const isDecided = (result: BatchResult | undefined): result is BatchResult & CommitResult =>
   result !== undefined && result.outcome !== 'passed over';
 
 async function storeAlone(deps: CommitDeps, commit: Commit): Promise<CommitResult> {
@@ -81,7 +83,10 @@ async function storeAll(
   commits: readonly Commit[],
 ): Promise<(BatchResult | Promise<CommitResult>)[]> {
   try {
-    return await deps.db.query<BatchResult>(storeFiles(commits));
+    const results = await deps.db.query<BatchResult>(storeFiles(commits));
+    for (const [index, { told }] of results.entries())
+      if (told) deps.eventHub.announce((commits[index] as Commit).file.project_id);
+    return results;
   } catch (error) {
     if (isUnanswered(error)) return settleAll(deps, commits, error);
     if (!isRefusal(error) && !isLockTimeout(error)) throw error;

@@ -181,7 +181,7 @@ export const storeFile = (file: NewFile, audit: AuditStamp, job: object | null =
 
 /** Many in one transaction, with one outcome each. 'passed over': the file would have had to wait for a lock. */
 export const storeFiles = (commits: readonly { file: NewFile; audit: AuditStamp }[]): Sql => sql`
-  select outcome, stored_at from store_files(${JSON.stringify(commits.map(batchEntry))}::jsonb) order by number`;
+  select outcome, stored_at, told from store_files(${JSON.stringify(commits.map(batchEntry))}::jsonb) order by number`;
 
 /**
  * Run after fencing the objects of commits whose answer was lost. 'unknown': the commit still holds its object and may

@@ -25,6 +25,8 @@ import {
 /** Commits that follow each other closely share a claim. */
 const claimPauseMs = 10;
 const projectsPerClaim = 500;
+/** A project without a webhook to claim is not looked at again for so long: many projects only read their feed. */
+const emptyHandedMs = 500;
 /** After an outage of the database. */
 const retryMs = 1_000;
 /** A receiver may be slow; a try that is cut is repeated after the next start. */
@@ -41,6 +43,8 @@ class DeliveryWorker implements Running {
   readonly #runs = new Set<WebhookRun>();
   readonly #ended = new Set<Promise<void>>();
   readonly #woken = new Set<string>();
+  /** Projects that had nothing to claim a moment ago, and whether they were woken since. */
+  readonly #emptyHanded = new Map<string, boolean>();
   /** Any project may have events that nobody was told about. */
   #isBehind = true;
   #isDue = true;
@@ -75,6 +79,7 @@ class DeliveryWorker implements Running {
 
   #wake(projectId: string | null): void {
     if (projectId === null) this.#isBehind = true;
+    else if (this.#emptyHanded.has(projectId)) this.#emptyHanded.set(projectId, true);
     else this.#woken.add(projectId);
     for (const run of this.#runs) if (projectId === null || run.lease.project_id === projectId) run.wake();
     this.#ring();
@@ -114,15 +119,36 @@ class DeliveryWorker implements Running {
       return true;
     }
     if (this.#woken.size > 0) {
-      const projects = [...this.#woken].slice(0, projectsPerClaim);
-      for (const projectId of projects) this.#woken.delete(projectId);
-      const more = await this.#claim((claim) => claimWoken(projects, claim));
-      if (more) for (const projectId of projects) this.#woken.add(projectId);
+      await this.#claimOfWoken([...this.#woken].slice(0, projectsPerClaim));
       return true;
     }
     if (!this.#isBehind) return false;
     this.#isBehind = await this.#claim(claimBehind);
     return true;
+  }
+
+  async #claimOfWoken(projects: readonly string[]): Promise<void> {
+    for (const projectId of projects) this.#woken.delete(projectId);
+    if (await this.#claim((claim) => claimWoken(projects, claim))) {
+      for (const projectId of projects) this.#woken.add(projectId);
+      return;
+    }
+    // Not those with a run here, which may end at any moment and then has to be claimed again at once.
+    const busy = new Set([...this.#runs].map(({ lease }) => lease.project_id));
+    this.#letRest(projects.filter((projectId) => !busy.has(projectId)));
+  }
+
+  #letRest(projects: readonly string[]): void {
+    if (projects.length === 0) return;
+    for (const projectId of projects) this.#emptyHanded.set(projectId, false);
+    const wakeAgain = () => {
+      for (const projectId of projects) {
+        if (this.#emptyHanded.get(projectId)) this.#woken.add(projectId);
+        this.#emptyHanded.delete(projectId);
+      }
+      this.#ring();
+    };
+    setTimeout(wakeAgain, emptyHandedMs).unref();
   }
 
   /** Whether there may be more of them than this process can run. */
