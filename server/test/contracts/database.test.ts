@@ -4,7 +4,7 @@ import { deferred } from '../../src/kernel/async/deferred.ts';
 import { type Database, openDatabase } from '../../src/platform/db/postgres.ts';
 import { sql } from '../../src/platform/db/sql.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { freshDatabase, rowsOf } from '../support/database.ts';
+import { cutConnections, freshDatabase, rowsOf } from '../support/database.ts';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: Database;
@@ -63,10 +63,7 @@ test('db.read: if columns change under a prepared statement, the read fails inst
 test('db.read: reports an outage when its connections are cut, and recovers', async () => {
   const read = () => db.read(sql`select ${7}::int as seven`);
   for (let lane = 0; lane < 4; lane++) await read();
-  await rowsOf(
-    database.url,
-    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  );
+  await cutConnections(database.url);
   const settled = await Promise.allSettled(Array.from({ length: 16 }, read));
   for (const outcome of settled) {
     if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ status: 503 });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
 import { testMsMax } from '../support/bounds.ts';
-import { freshDatabase, rowsOf } from '../support/database.ts';
+import { cutConnections, freshDatabase } from '../support/database.ts';
 import { auditedEvents, eventsOfAudit, readFeed, type ShownEvent } from '../support/feed.ts';
 import { testSecrets } from '../support/pakhus.ts';
 import { type PakhusProcess, startProcess } from '../support/process.ts';
@@ -73,11 +73,7 @@ async function change(world: World): Promise<void> {
 async function killSomething(processes: (PakhusProcess | null)[], environment: Record<string, string>) {
   const at = randomInt(3);
   if (at === 2) {
-    await rowsOf(
-      environment.DATABASE_URL as string,
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid()`,
-    );
+    await cutConnections(environment.DATABASE_URL as string);
     return;
   }
   const victim = processes[at] as PakhusProcess;

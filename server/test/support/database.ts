@@ -95,3 +95,12 @@ export async function dropDatabase(server: string, name: string): Promise<void> 
 export async function rowsOf<Row = Record<string, unknown>>(url: string, statement: string): Promise<Row[]> {
   return (await onServer(url, statement)).rows as Row[];
 }
+
+/** Ends all other connections of clients. Only a superuser may end an autovacuum, which can be running as well. */
+export async function cutConnections(url: string): Promise<void> {
+  await rowsOf(
+    url,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
+  );
+}
