@@ -312,6 +312,21 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       expect(download.body.equals(bytesOf(5000))).toBe(true);
     });
 
+    it('a signed URL that leads to the store tells caches what they may keep', async () => {
+      const key = newKey();
+      await store.put('private', key, bytesOf(10), { ...meta, contentType: 'text/html' });
+      const cacheControl = 'private, max-age=3600, immutable';
+      const options = {
+        ...unicodeMeta,
+        contentType: 'text/html',
+        expiresInSeconds: 60,
+        origin: 'http://pakhus.test',
+      };
+      const url = store.downloadUrl('private', key, { ...options, cacheControl });
+      expect(await under.follow(url)).toMatchObject({ status: 200 });
+      if (store.kind === 's3') expect((await fetch(url)).headers.get('cache-control')).toBe(cacheControl);
+    });
+
     it('a signed URL is fully escaped', () => {
       const url = store.downloadUrl('private', newKey(), {
         contentType: 'text/"odd\\\n',

@@ -9,6 +9,7 @@ import type { ObjectMeta } from '../../platform/objects/object-store.ts';
 import { buildDeliveryMeta, isCompressed } from '../files/files.objects.ts';
 import { findDeliveredFile, hasFile } from '../files/files.service.ts';
 import { findOwner } from '../objects/objects.service.ts';
+import { cacheControlOfUrl } from '../variants/variants.deliver.ts';
 import type { Refuse } from './content.plan.ts';
 import { type ByteSource, replyWithBytes } from './content.reply.ts';
 import { contentGone, isContentGone } from './content.source.ts';
@@ -57,13 +58,10 @@ async function findMeta(deps: Deps, key: string, claims: ObjectMeta): Promise<Fo
   const file = await findDeliveredFile(deps, projectId, fileId).catch(whileDown);
   if (file === null) {
     if ((await isDerived(deps, projectId, fileId).catch(whileDown)) === false) throw contentGone();
-    return { meta: claims, cacheControl: forDerived };
+    return { meta: claims, cacheControl: cacheControlOfUrl };
   }
   return { meta: file && isCompressed(file) ? buildDeliveryMeta(file) : claims };
 }
-
-/** Such an object never changes: what replaces it has another URL. */
-const forDerived = 'private, max-age=3600, immutable';
 
 /** An object that a file owns besides its own, such as a variant of an image, lives as long as the file. */
 async function isDerived(deps: Deps, projectId: string, id: string): Promise<boolean> {

@@ -185,6 +185,9 @@ export async function forgetLost({ db }: Deps, image: DeliveredVariant): Promise
   await db.query(deleteLost(image, image.objectId));
 }
 
+/** Such an object never changes: what replaces it has another URL. */
+export const cacheControlOfUrl = 'private, max-age=3600, immutable';
+
 /** A signed URL that delivers the image without a credential. */
 export function buildVariantUrl(
   deps: Deps,
@@ -198,6 +201,7 @@ export function buildVariantUrl(
     contentDisposition: contentDisposition(name, contentType, wish),
     origin,
     expiresInSeconds,
+    cacheControl: cacheControlOfUrl,
   };
   const expiresAtMs = (Math.floor(deps.clock() / 1000) + expiresInSeconds) * 1000;
   return { url: deps.objects.downloadUrl(zone, key, options), url_expires_at: isoOf(expiresAtMs) };

@@ -18,6 +18,8 @@ export interface DownloadUrlOptions extends ObjectMeta {
   readonly expiresInSeconds: number;
   /** Absolute origin of this service, for adapters whose URLs it serves itself. */
   readonly origin: string;
+  /** Told to caches by adapters whose URLs lead to the store; what this service delivers, it decides itself. */
+  readonly cacheControl?: string;
 }
 
 /** Inclusive at both ends. */

@@ -227,12 +227,16 @@ class S3Store implements StagingStore {
 
   // An inert type is not signed: the object has its own, which is right even after the object was compressed.
   downloadUrl(zone: Zone, key: string, options: DownloadUrlOptions): string {
-    const { contentType, contentDisposition, expiresInSeconds } = options;
+    const { contentType, contentDisposition, expiresInSeconds, cacheControl } = options;
     if (expiresInSeconds > presignSecondsMax) throw new Error('S3 signs for at most 7 days');
     const { bucket } = this.#locate(zone, key);
-    const disposition = `response-content-disposition=${encodeRfc3986(contentDisposition)}`;
-    const query = isActive(contentType) ? `${disposition}&${plainBytes}` : disposition;
-    return this.#client.presignGet(bucket, key, query, expiresInSeconds);
+    // In alphabetical order, as the signature wants it.
+    const overrides = [
+      ...(cacheControl === undefined ? [] : [`response-cache-control=${encodeRfc3986(cacheControl)}`]),
+      `response-content-disposition=${encodeRfc3986(contentDisposition)}`,
+      ...(isActive(contentType) ? [plainBytes] : []),
+    ];
+    return this.#client.presignGet(bucket, key, overrides.join('&'), expiresInSeconds);
   }
 
   list(zone: Zone, prefix = ''): AsyncIterable<string> {
