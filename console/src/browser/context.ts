@@ -2,19 +2,12 @@
 import type { ListedFile, StoredFile } from '@pakhus/client';
 import { type ComponentType, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { MenuItem } from './menu.tsx';
 import type { MorePart, MoreRequest } from './more-request.ts';
 import type { Can } from './state/abilities.ts';
 import type { Detail } from './state/detail.ts';
 import type { Model } from './state/model.ts';
 import type { Catalogue } from './texts.en.ts';
 import type { Texts } from './texts.ts';
-
-/** Verbs of the host, in menus and above the list. `single` is the file if it is only one; `files` collects all of them, when a verb runs. */
-export type ExtraVerbs = (
-  single: ListedFile | undefined,
-  files: () => readonly ListedFile[],
-) => readonly MenuItem[];
 
 /** Beside a file that is shown large; brings its own texts. */
 export type DetailsPane = ComponentType<{ readonly detail: Detail; readonly file: StoredFile }> & {
@@ -27,7 +20,6 @@ export interface Browsing {
   readonly t: Texts['t'];
   readonly can: Can;
   readonly isPicker: boolean;
-  readonly extraVerbs: ExtraVerbs | undefined;
   readonly DetailsPane: DetailsPane | null;
   readonly selectedFileId: string | null;
   /** Null until `openMore` has loaded it. */

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { Button } from './button.tsx';
 import { useChooser } from './chooser.tsx';
-import { type Browsing, BrowsingContext, type DetailsPane, type ExtraVerbs, useBrowsing } from './context.ts';
+import { type Browsing, BrowsingContext, type DetailsPane, useBrowsing } from './context.ts';
 import { useDrop } from './drop.ts';
 import { Empty } from './empty.tsx';
 import { Interrupted } from './interrupted.tsx';
@@ -58,7 +58,6 @@ export interface FileBrowserProps {
   readonly can?: Partial<Can> | undefined;
   /** `Details` of details.tsx; without it, it is not bundled. */
   readonly details?: DetailsPane | undefined;
-  readonly extraVerbs?: ExtraVerbs | undefined;
   /** Loads more/more.tsx, when it is needed first. */
   readonly more: () => Promise<MorePart>;
   /** True if the host shows that itself. */
@@ -141,7 +140,6 @@ function useBrowsingFor(props: FileBrowserProps): Browsing {
     t: texts.t,
     can: combine(props.can ?? {}, model.abilities.refused.value, props.readOnly ?? false),
     isPicker,
-    extraVerbs: props.extraVerbs,
     spaceId: props.spaceId,
     more: more.value,
     openMore: async (request) => {

@@ -21,7 +21,7 @@ export function verbsFor(
   single?: ListedFile,
   isAll = false,
 ): MenuItem[] {
-  const { model, t, can, openFile, extraVerbs } = browsing;
+  const { model, t, can, openFile } = browsing;
   const items: MenuItem[] = [];
   if (single) {
     items.push(
@@ -31,7 +31,6 @@ export function verbsFor(
     if (canRename(browsing, single))
       items.push({ label: t('rename'), icon: 'edit', run: () => rename(browsing, single) });
   }
-  if (extraVerbs) items.push(...extraVerbs(single, files));
   if (isAll) items.push(...moreVerbsFor(browsing, files, single));
   if (can.delete)
     items.push({

@@ -32,14 +32,6 @@ const Page = () => (
     }}
     details={Details}
     more={async () => ({ More, texts: moreEnglish, deliver: () => delivery })}
-    extraVerbs={(_single, files) => [
-      {
-        label: 'Count',
-        run: () => {
-          document.title = `${files().length} files`;
-        },
-      },
-    ]}
   />
 );
 
