@@ -42,6 +42,8 @@ export interface Sending<E extends Endpoint> extends CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the client's. */
   readonly retries?: number;
+  /** Called with the failure of each attempt that is repeated. */
+  readonly onRetry?: ((error: unknown) => void) | undefined;
 }
 
 /** A part of a path that is encoded already. A function, because a token may have to be asked for first. */
@@ -121,7 +123,8 @@ export function createHttp(options: ClientOptions): Http {
         return attempt();
       }
     };
-    return repeat(attempt, { retries: sending.retries ?? retries, isRepeatable, signal });
+    const { onRetry } = sending;
+    return repeat(attempt, { retries: sending.retries ?? retries, isRepeatable, signal, onRetry });
   }
 
   const call: Http['call'] = (endpoint, sending = {}) => request(endpoint, sending, readJson) as never;
@@ -171,18 +174,20 @@ interface Repetition {
   readonly retries: number;
   /** Without it, only a request that the server refused before any work is repeated. */
   readonly isRepeatable: boolean;
+  readonly onRetry: ((error: unknown) => void) | undefined;
 }
 
 /** Retries transient failures with exponential back-off and jitter, and never before Retry-After. */
 async function repeat<Result>(
   attempt: () => Promise<Result>,
-  { retries, isRepeatable, signal }: Repetition,
+  { retries, isRepeatable, signal, onRetry }: Repetition,
 ): Promise<Result> {
   for (let failures = 0; ; failures++) {
     try {
       return await attempt();
     } catch (error) {
       if (failures >= retries || !isTransient(error, isRepeatable)) throw error;
+      onRetry?.(error);
       await delay(pauseAfter(failures, error), signal);
     }
   }

@@ -65,7 +65,7 @@ test('pages have a cursor each, and from=oldest begins with what is kept', async
   expect(oldest?.type).toBeTypeOf('string');
 });
 
-test('an outage ends no loop, however many requests fail', async () => {
+test('an outage ends no loop, however many requests fail, and each failure is told', async () => {
   let requests = 0;
   const counting: typeof fetch = (input, init) => {
     requests += 1;
@@ -74,8 +74,10 @@ test('an outage ends no loop, however many requests fail', async () => {
   const counted = createClient({ baseUrl: proxy.url, key: served.key, retries: 1, fetch: counting });
   const ended = new AbortController();
   const seen: FeedEvent[] = [];
+  const failures: unknown[] = [];
+  const onRetry = (error: unknown) => failures.push(error);
   const follow = async () => {
-    for await (const event of counted.project.events({ signal: ended.signal })) seen.push(event);
+    for await (const event of counted.project.events({ signal: ended.signal, onRetry })) seen.push(event);
   };
   const following = follow();
   // The second one waits for events.
@@ -86,6 +88,8 @@ test('an outage ends no loop, however many requests fail', async () => {
   await proxy.accept();
   await served.client.users.create({ externalId: 'afterwards' });
   await expect.poll(() => idsOf(seen)).toEqual(['meanwhile', 'afterwards']);
+  expect(failures.length).toBeGreaterThanOrEqual(3);
+  for (const failure of failures) expect(failure).toMatchObject({ code: 'NETWORK_ERROR' });
   ended.abort(new Error('enough'));
   await expect(following).rejects.toThrow('enough');
 });

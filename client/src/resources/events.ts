@@ -18,6 +18,8 @@ export interface EventOptions {
    * the promise that it returns is fulfilled.
    */
   readonly onCursor?: ((cursor: string) => unknown) | undefined;
+  /** Called when the service cannot be reached, each time before another attempt: reading goes on by itself when it is back. */
+  readonly onRetry?: ((error: unknown) => void) | undefined;
 }
 
 /** `for await (const event of feed)` and `pages()` wait for new events, and never end by themselves. */
@@ -77,8 +79,8 @@ async function readPatiently(http: Http, options: EventOptions, outer?: AbortSig
     const timer = setTimeout(end, turnMsMax);
     outer?.addEventListener('abort', end);
     try {
-      const { signal } = turn;
-      return (await http.call('GET /project/events', { query, signal, retries: Infinity })) as EventsPage;
+      const sending = { query, signal: turn.signal, retries: Infinity, onRetry: options.onRetry };
+      return (await http.call('GET /project/events', sending)) as EventsPage;
     } catch (error) {
       if (!turn.signal.aborted) throw error;
     } finally {

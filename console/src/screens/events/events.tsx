@@ -95,6 +95,8 @@ function FeedState({ feed, count }: { feed: Feed; count: number }) {
         <span role="status">
           {isPaused || feed.error ? (
             <Badge tone="warn">{texts.paused}</Badge>
+          ) : feed.isLost ? (
+            <Badge tone="warn">{texts.lost}</Badge>
           ) : (
             <Badge tone="good">{texts.live}</Badge>
           )}

@@ -23,6 +23,8 @@ export interface Feed {
   readonly events: readonly FeedEvent[] | null;
   readonly error: unknown;
   readonly pause: Pause;
+  /** The service cannot be reached; reading goes on by itself when it is back. */
+  readonly isLost: boolean;
   setPaused(isPaused: boolean): void;
   retry(): void;
 }
@@ -32,6 +34,7 @@ export function useFeed({ types, isFromOldest }: FeedWish, began: RefObject<stri
   const events = useSignal<readonly FeedEvent[] | null>(null);
   const error = useSignal<unknown>(null);
   const pause = useSignal<Pause>('none');
+  const isLost = useSignal(false);
   const tries = useSignal(0);
   const cursor = useRef<string | null>(isFromOldest ? null : began.current);
   const isSeen = useSeen();
@@ -39,12 +42,16 @@ export function useFeed({ types, isFromOldest }: FeedWish, began: RefObject<stri
 
   const follow = async (signal: AbortSignal) => {
     error.value = null;
+    isLost.value = false;
     const rush = createRush();
     const options = {
       types: types as readonly EventPattern[],
       limit: rowsMax,
       cursor: cursor.current,
       signal,
+      onRetry: () => {
+        isLost.value = true;
+      },
     };
     const from = isFromOldest ? ('oldest' as const) : undefined;
     try {
@@ -60,6 +67,7 @@ export function useFeed({ types, isFromOldest }: FeedWish, began: RefObject<stri
     }
   };
   const take = (page: EventsPage) => {
+    isLost.value = false;
     cursor.current = page.next_cursor;
     if (!isFromOldest) began.current ??= page.next_cursor;
     const newest = [...page.events].reverse();
@@ -75,6 +83,7 @@ export function useFeed({ types, isFromOldest }: FeedWish, began: RefObject<stri
     events: events.value,
     error: error.value,
     pause: pause.value,
+    isLost: isLost.value,
     setPaused: (isPaused) => {
       pause.value = isPaused ? 'person' : 'none';
     },

@@ -45,6 +45,7 @@ export const events = {
 
   live: 'Live',
   paused: 'Paused',
+  lost: 'Reconnecting',
   pause: 'Pause',
   goOn: 'Continue',
   shown: (count: string) => `Shown: ${count}`,
