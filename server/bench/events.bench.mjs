@@ -1,11 +1,13 @@
 // What events cost: an upload in a project that listens against one in a project that does not, the time from a commit to a reader
-// of the stream while 500 events are committed per second, and a page of the feed among many events.
+// of the stream while 500 events are committed per second, an event with a thousand readers, and a page of the feed among many events.
+import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { cpuDuring } from './support/cpu.mjs';
 import { formHeaders, formOf } from './support/forms.mjs';
 import { drive, pace, ratioOfTurns, takeTurns } from './support/load.mjs';
 import { bothSides, costsOfAll } from './support/measures.mjs';
+import { memoryMiB } from './support/memory.mjs';
 import { call, createTenant, createUsers } from './support/tenant.mjs';
 
 export const name = 'events';
@@ -28,6 +30,7 @@ export async function run({ pakhus, other, database }) {
     return [
       ...(await uploads(pakhus, other)),
       ...(await commitToStream(pakhus, client)),
+      ...(await manyReaders(pakhus, client)),
       ...(await feedPage(pakhus, client)),
     ];
   } finally {
@@ -111,6 +114,47 @@ async function readDelays(stream, delays) {
       if (at) delays.push(Date.now() - Date.parse(at));
     }
   }
+}
+
+const readers = Math.round(1_000 * pace);
+const eventsToReaders = 50;
+
+/** As many readers as a project may have, each of which gets every event. */
+async function manyReaders(server, client) {
+  const { key, projectId } = await createTenant(server);
+  const before = memoryMiB(server.pid);
+  let received = 0;
+  const agent = new http.Agent({ maxSockets: readers });
+  const open = () =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${key}` };
+      http
+        .get(`${server.url}/project/events/stream`, { agent, headers }, (response) => {
+          response.on('data', (chunk) => {
+            received += chunk.toString().split('"created_at"').length - 1;
+          });
+          response.on('error', () => undefined);
+          resolve(response);
+        })
+        .on('error', reject);
+    });
+  const streams = await Promise.all(Array.from({ length: readers }, open));
+  const memory = memoryMiB(server.pid) - before;
+  const cpu = await cpuDuring(server, async () => {
+    for (let n = 0; n < eventsToReaders; n++) {
+      await client.query(`select record_event($1::uuid, 'user.updated', null, $2)`, [projectId, data]);
+      await delay(100);
+    }
+    while (received < readers * eventsToReaders) await delay(20);
+  });
+  for (const stream of streams) stream.destroy();
+  const given = readers * eventsToReaders;
+  return [
+    { name: 'readers of the stream', figure: readers, unit: '' },
+    { name: 'memory for a reader', figure: (memory * 1024) / readers, unit: 'KiB' },
+    { name: 'an event for a reader, CPU of the service', figure: (cpu.service * 1000) / given, unit: 'µs' },
+    { name: 'an event for a reader, CPU of the database', figure: (cpu.database * 1000) / given, unit: 'µs' },
+  ];
 }
 
 async function feedPage(server, client) {
