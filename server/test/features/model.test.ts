@@ -1,18 +1,16 @@
 // Random operations by all five kinds of caller, compared step by step with a model small enough to be right. Many
 // short stories run concurrently, each with its own tenants, while the service is restarted under them.
 // A mismatch prints the seed of its story: MODEL_SEED=… replays that story alone and shrinks it.
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeExpired } from '../../src/features/files/files.upkeep.ts';
 import { uploadUpkeep } from '../../src/features/uploads/uploads.jobs.ts';
-import type { Api, CallOptions, Reply } from '../support/api.ts';
+import type { Reply } from '../support/api.ts';
 import { repetitions } from '../support/bounds.ts';
-import { readAll, sha256 } from '../support/bytes.ts';
+import { sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
 import { auditedEvents, eventsOfAudit } from '../support/feed.ts';
-import { blankPng } from '../support/image-files.ts';
 import {
   never,
   objectsOf,
@@ -22,36 +20,74 @@ import {
   wrongOwners,
   wrongReservations,
 } from '../support/ledger.ts';
+import { runBatch } from '../support/model/batches.ts';
+import {
+  changeOne,
+  copyOne,
+  deleteFolder,
+  deleteOne,
+  endHold,
+  expire,
+  hold,
+  listTrash,
+  moveFolder,
+  restoreOne,
+  uploadAs,
+} from '../support/model/files.ts';
+import { readContent, readImage, readZipOf, searchFiles } from '../support/model/reading.ts';
+import { createShare, downloadShared, listShares, openPage, withShare } from '../support/model/shares.ts';
+import {
+  asked,
+  type Draw,
+  expectFile,
+  expectListed,
+  expectOutcome,
+  expectStatus,
+  fileCallers,
+  files,
+  folders,
+  isWanted,
+  limits,
+  managers,
+  type Operation,
+  ownerOnly,
+  pick,
+  pickLive,
+  projectOf,
+  provisioner,
+  refusal,
+  Service,
+  sizes,
+  someFile,
+  someone,
+  someSpace,
+  someUser,
+  sorted,
+  tenantOf,
+  types,
+  World,
+} from '../support/model/story.ts';
 import {
   allScopes,
   type Caller,
-  type CallerKind,
   type Chunk,
   type Credential,
-  callerOf,
   defaultPlanOf,
   filesOf,
   hasAllSpaces,
   type Integration,
   isAlive,
-  isLive,
-  isOpen,
   isReachable,
-  isShared,
-  isUsedUp,
   newProject,
   outcomeOfChunk,
   outcomeOfCompletion,
   outcomeOfCreation,
   outcomeOfDirect,
-  outcomeOfRestore,
-  outcomeOfUpload,
   type Plan,
   type Project,
   planInForce,
   reservedBy,
   type Scope,
-  type Share,
   type Space,
   type StoredFile,
   storeFile,
@@ -59,207 +95,16 @@ import {
   type User,
   usedBy,
 } from '../support/model.ts';
-import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
+import { startTestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
 import { adminSession, logIn, unique } from '../support/tenants.ts';
 import { drawnTransitions, keepTransitions, seenTransitions } from '../support/transitions.ts';
 import { createTus, headTus, offsetOf, patchTus, pathOf, tusVersion } from '../support/tus.ts';
-import { contentTypeOf, formOf, partsOf } from '../support/uploads.ts';
-import { readZip } from '../support/zip-reader.ts';
 
 const operationsMin = repetitions(12_000, 4_000);
 const restartsMin = repetitions(4, 1);
 const storiesAtOnce = 12;
 const stepsMax = 400;
-
-/** All random choices of a step; the operation and the current state decide which of them count. */
-interface Draw {
-  readonly who: number;
-  readonly where: number;
-  readonly what: number;
-  readonly number: number;
-  readonly scopes: readonly Scope[];
-  readonly yes: boolean;
-  readonly also: boolean;
-  /** Sometimes: something deleted, revoked or of another tenant. */
-  readonly stray: number;
-}
-
-/** One story: its tenants, and the operations on them. */
-class World {
-  readonly projects: Project[] = [];
-  readonly real: Service;
-  #created = 0;
-  constructor(real: Service) {
-    this.real = real;
-  }
-  /** Some requests that create something are repeated: the model knows of the first one only. */
-  get api(): Api {
-    const { api } = this.real.current;
-    const call: Api['call'] = (method, path, options) => {
-      const isRepeated = method === 'POST' && creating.test(path) && this.#created++ % 5 === 0;
-      return isRepeated ? sendTwice(api, path, options) : api.call(method, path, options);
-    };
-    return { ...api, call, post: (path, as, body) => call('POST', path, { as, body }) };
-  }
-}
-
-const creating =
-  /^\/(admin\/projects|project\/(users|plans|keys|integrations|webhooks)|.*\/(spaces|tokens|files|images|uploads|copy|shares|rotate-key))$/;
-const notKept = [401, 403, 404, 429];
-
-async function sendTwice(api: Api, path: string, options: CallOptions = {}): Promise<Reply> {
-  const headers = { ...options.headers, 'idempotency-key': randomUUID() };
-  const first = await api.call('POST', path, { ...options, headers });
-  const again = await api.call('POST', path, { ...options, headers });
-  const isReplay = again.headers['idempotency-replayed'] === 'true' && again.text === first.text;
-  if (again.status !== first.status || !(isReplay || notKept.includes(first.status)))
-    throw new Error(`POST ${path} got ${first.status} ${first.text}, repeated ${again.status} ${again.text}`);
-  return first;
-}
-
-/** The service shared by all stories. A restart waits until no operation is in flight. */
-class Service {
-  base: TestPakhus;
-  current: TestPakhus;
-  readonly admin: string;
-  operations = 0;
-  restarts = 0;
-  readonly #busy = new Set<Promise<unknown>>();
-  #closed: Promise<unknown> | null = null;
-
-  constructor(base: TestPakhus, admin: string) {
-    this.base = base;
-    this.current = base;
-    this.admin = admin;
-  }
-
-  async use<T>(work: () => Promise<T>): Promise<T> {
-    while (this.#closed) await this.#closed;
-    const running = work();
-    this.#busy.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#busy.delete(running);
-    }
-  }
-
-  async restart(): Promise<void> {
-    while (this.#closed) await this.#closed;
-    const work = async () => {
-      await Promise.allSettled(this.#busy);
-      await this.current.pakhus.stop();
-      this.current = await this.base.another();
-      this.restarts += 1;
-    };
-    const closed = work().finally(() => {
-      this.#closed = null;
-    });
-    this.#closed = closed;
-    await closed;
-  }
-}
-
-type Operation = (world: World, draw: Draw) => Promise<void>;
-
-const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % Math.max(1, list.length)];
-
-/** Mostly an existing one, sometimes any that ever existed. */
-function pickLive<T>(list: readonly T[], isAlive: (one: T) => boolean, draw: Draw, n: number): T | undefined {
-  const alive = list.filter(isAlive);
-  return pick(draw.stray % 8 === 0 || alive.length === 0 ? list : alive, n);
-}
-
-const projectOf = (world: World, draw: Draw): Project =>
-  pickLive(world.projects, (one) => !one.gone && one.active, draw, draw.where) as Project;
-
-const kinds = ['key', 'key', 'session', 'integration', 'integration', 'user', 'user', 'space', 'space'];
-
-function someone(world: World, draw: Draw, preferred?: readonly string[]): Caller {
-  const turn = draw.who % 24;
-  const stranger = { project: null, credential: null, pinned: null, space: null };
-  if (turn === 22)
-    return { ...stranger, kind: 'admin', text: world.real.admin, grant: allScopes, refusal: null };
-  if (turn === 23) {
-    const text = draw.yes ? undefined : `pak_${'0'.repeat(64)}`;
-    return { ...stranger, kind: 'nobody', text, grant: [], refusal: 401 };
-  }
-  const project = projectOf(world, draw);
-  const kind = pick(draw.also ? (preferred ?? kinds) : kinds, turn);
-  const ofKind = project.credentials.filter((one) => one.kind === kind);
-  const from = ofKind.length > 0 ? ofKind : project.credentials;
-  return callerOf(project, pickLive(from, isLive, draw, draw.who >> 5) as Project['credentials'][number]);
-}
-
-interface Guard {
-  readonly actors: readonly CallerKind[];
-  readonly scope?: Scope;
-}
-
-const files: readonly CallerKind[] = ['project', 'integration', 'user', 'space'];
-/** As a filter by space sees it. */
-const isWanted = (space: { readonly id: string } | null, wanted: string | undefined): boolean =>
-  wanted === undefined || (wanted === 'none' ? space === null : space?.id === wanted);
-
-const managers: Guard = { actors: ['project', 'user'] };
-const ownerOnly: Guard = { actors: ['project'] };
-const provisioner = (scope: Scope): Guard => ({ actors: ['project', 'integration'], scope });
-
-/** The status with which a guard refuses, or null if the caller passes. */
-function refusal(caller: Caller, { actors, scope }: Guard, path: UserPath | null): number | null {
-  if (caller.refusal !== null) return caller.refusal;
-  if (!actors.includes(caller.kind)) return 403;
-  if (path && caller.pinned && path.user !== caller.pinned) return 404;
-  if (scope && !caller.grant.includes(scope)) return 403;
-  return path && !path.user ? 404 : null;
-}
-
-interface UserPath {
-  readonly path: string;
-  /** The end-user that it addresses for this caller, if any. */
-  readonly user: User | null;
-}
-
-/** Mostly a user of the caller, sometimes one that is deleted or of another tenant. */
-function someUser(world: World, caller: Caller, draw: Draw): UserPath {
-  const project =
-    (draw.stray % 9 === 1 ? null : caller.project) ?? projectOf(world, { ...draw, where: draw.what });
-  const own =
-    draw.stray % 5 !== 2 && caller.pinned && project === caller.project ? [caller.pinned] : project.users;
-  const aimed = pickLive(own, (one) => !one.gone, draw, draw.what);
-  const known = caller.project?.users ?? [];
-  if (!aimed) return { path: `/project/users/${randomUUID()}`, user: null };
-  if (draw.number % 3 === 0) {
-    const user = known.find((one) => !one.gone && one.externalId === aimed.externalId) ?? null;
-    return { path: `/project/users/ext/${aimed.externalId}`, user };
-  }
-  const user = known.find((one) => one === aimed && !one.gone) ?? null;
-  return { path: `/project/users/${aimed.id}`, user };
-}
-
-function expectStatus(reply: Reply, expected: number, what: string): boolean {
-  if (reply.status !== expected)
-    throw new Error(`${what}: the model says ${expected}, the service ${reply.status} ${reply.text}`);
-  return reply.status < 300;
-}
-
-const asked = (caller: Caller, what: string) => `${what} as ${caller.kind}`;
-
-const sorted = (ids: readonly string[]): string[] => [...ids].sort();
-
-/** The same items, newest first. */
-function expectListed(
-  rows: readonly { id: string; created_at: string }[],
-  expected: readonly string[],
-): void {
-  expect(sorted(rows.map((row) => row.id))).toEqual(sorted(expected));
-  const moments = rows.map((row) => row.created_at);
-  expect(moments).toEqual([...moments].sort().reverse());
-}
-
-/** The project of the caller; only after a guard has let the caller pass. */
-const tenantOf = (caller: Caller): Project => caller.project as Project;
 
 async function makeProject(world: World): Promise<Project> {
   const { api, real } = world;
@@ -331,24 +176,6 @@ const viewOf = (project: Project, user: User) => ({
   ...snapshotOf(project, user),
 });
 
-const viewOfFile = (file: StoredFile) => ({
-  id: file.id,
-  name: file.name,
-  user_id: file.owner.id,
-  space_id: file.space?.id ?? null,
-  size: file.size,
-  mimeType: file.mimeType,
-  folder: file.folder,
-  tags: file.tags,
-  visibility: file.visibility,
-});
-
-function expectFile(shown: { sha256: string | null }, file: StoredFile): void {
-  expect(shown).toMatchObject(viewOfFile(file));
-  expect(shown.sha256).toBe(file.isHashed || shown.sha256 !== null ? file.sha256 : null);
-  file.isHashed = shown.sha256 !== null;
-}
-
 const viewOfUpload = (upload: Upload) => ({
   id: upload.id,
   user_id: upload.owner.id,
@@ -372,38 +199,6 @@ const viewOfSpace = (project: Project, space: Space) => ({
   used_bytes: usedBy(project.files.filter((file) => file.space === space)),
   reserved_bytes: reservedBy(project, space),
 });
-
-const sizes = [0, 1, 17, 100, 300, 700, 1200, 2048];
-const types = ['text/plain', 'application/octet-stream', 'image/png'];
-const folders = ['', 'a', 'a/b', 'c'];
-const fileNames = ['file.bin', 'Résumé.pdf', 'resume 2.PDF', 'a_b', 'File1'];
-const limits = [null, 0, 500, 2000, 6000];
-const fileCallers = ['user', 'space', 'integration', 'key'];
-
-/** Mostly a file that exists for this caller, with its path. */
-function someFile(world: World, caller: Caller, draw: Draw) {
-  const place = someUser(world, caller, draw);
-  const own = place.user && caller.project ? filesOf(caller.project, place.user) : [];
-  const everywhere = world.projects.flatMap((project) => project.files);
-  const aimed = pick(draw.stray % 7 === 3 || own.length === 0 ? everywhere : own, draw.number);
-  const visible = own.includes(aimed as StoredFile) && (!caller.space || aimed?.space === caller.space);
-  return {
-    ...place,
-    at: `${place.path}/files/${aimed?.id ?? randomUUID()}`,
-    file: visible && !aimed?.trashed ? aimed : undefined,
-    trashed: visible && aimed?.trashed ? aimed : undefined,
-  };
-}
-
-function someSpace(world: World, caller: Caller, draw: Draw) {
-  const place = someUser(world, caller, draw);
-  const own = caller.project?.spaces.filter((one) => one.owner === place.user) ?? [];
-  const everywhere = world.projects.flatMap((project) => project.spaces);
-  const from = draw.stray % 7 === 4 || own.length === 0 ? everywhere : own;
-  const aimed = pickLive(from, (one) => !one.gone, draw, draw.number);
-  const found = aimed && own.includes(aimed) && !aimed.gone ? aimed : undefined;
-  return { ...place, at: `${place.path}/spaces/${aimed?.id ?? randomUUID()}`, aimed, space: found };
-}
 
 const within = (scopes: readonly Scope[], grant: readonly Scope[]): boolean =>
   scopes.every((scope) => grant.includes(scope));
@@ -1458,14 +1253,6 @@ async function idByUrl(world: World, path: string): Promise<string> {
   return row?.id ?? '';
 }
 
-/** `tooLarge` is the status of FILE_TOO_LARGE: the protocols prescribe another one than the API. */
-function expectOutcome(reply: Reply, outcome: number | string, what: string, tooLarge: 413 | 422): boolean {
-  if (typeof outcome === 'number') return expectStatus(reply, outcome, what);
-  expectStatus(reply, outcome === 'FILE_TOO_LARGE' ? tooLarge : 422, `${what} (${outcome})`);
-  expect(reply.body.error.code).toBe(outcome);
-  return false;
-}
-
 function appended(project: Project, upload: Upload, reply: Reply, chunk: Chunk): void {
   const outcome = outcomeOfChunk(project, upload, chunk);
   const isWhole = outcome === 204 && upload.offset + chunk.bytes === (upload.size ?? chunk.declared);
@@ -1522,643 +1309,6 @@ function completed(project: Project, upload: Upload, fileId: unknown): StoredFil
   };
   storeFile(project, file);
   return file;
-}
-
-/** A file as one caller sees it. */
-interface Seen extends UserPath {
-  readonly caller: Caller;
-  readonly at: string;
-  readonly file: StoredFile | undefined;
-  readonly trashed?: StoredFile | undefined;
-}
-
-const tinyImage = blankPng(64, 48);
-
-/** Null if the upload was refused, as the model said. */
-async function uploadAs(kind: 'file' | 'image', world: World, draw: Draw): Promise<Seen | null> {
-  const caller = someone(world, draw, fileCallers);
-  const { path, user, aimed } = someSpace(world, caller, draw);
-  const wanted = caller.kind !== 'space' && draw.yes ? aimed : undefined;
-  const filler = Buffer.alloc(pick(sizes, draw.number) ?? 0, `${draw.number} and ${draw.what} `);
-  const bytes = kind === 'image' ? tinyImage : filler;
-  const size = bytes.length;
-  const type = kind === 'image' ? 'image/png' : (pick(types, draw.what % 7 > 4 ? draw.what : 0) ?? '');
-  const name = pick(fileNames, draw.stray) ?? '';
-  const folder = pick(folders, draw.what) ?? '';
-  const tags = draw.also ? ['red'] : [];
-  const visibility = draw.number % 5 === 0 ? 'public' : 'private';
-  const meta = { folder, tags, visibility, ...(wanted ? { space_id: wanted.id } : {}) } as const;
-  const reply = await world.api.call('POST', `${path}/${kind}s`, {
-    ...(caller.text === undefined ? {} : { as: caller.text }),
-    raw: formOf(partsOf(bytes, { type, meta, fileField: kind, name })),
-    headers: { 'content-type': contentTypeOf() },
-  });
-  const what = asked(caller, `${kind}s.upload`);
-  const refused = refusal(caller, { actors: files, scope: 'files:write' }, { path, user });
-  if (refused !== null || !user) {
-    expectStatus(reply, refused ?? 404, what);
-    return null;
-  }
-  const project = tenantOf(caller);
-  const isOwn = wanted && !wanted.gone && wanted.owner === user;
-  const space = caller.space ?? (isOwn ? wanted : null);
-  const outcome = outcomeOfUpload(project, user, wanted && !isOwn ? 'unknown' : space, size, type);
-  if (typeof outcome === 'string') {
-    expectStatus(reply, 422, `${what} (${outcome})`);
-    expect(reply.body.error.code).toBe(outcome);
-    return null;
-  }
-  if (!expectStatus(reply, outcome === 201 && kind === 'image' ? 202 : outcome, what)) return null;
-  const file: StoredFile = {
-    id: kind === 'image' ? reply.body.file_id : reply.body.file.id,
-    name,
-    content: bytes,
-    owner: user,
-    space: space ?? null,
-    size,
-    sha256: sha256(bytes),
-    isHashed: true,
-    mimeType: type,
-    folder,
-    tags,
-    visibility,
-    job: kind === 'image' ? { id: reply.body.job_id, isDone: false } : null,
-  };
-  storeFile(project, file);
-  if (kind === 'file') expectFile(reply.body.file, file);
-  return { caller, path, user, at: `${path}/files/${file.id}`, file };
-}
-
-/** The original, or its webp; only the webp once the job was seen done. A move may change the URL at any time. */
-async function readImage(
-  world: World,
-  caller: Caller,
-  at: string,
-  { sha256: original, job }: StoredFile,
-): Promise<void> {
-  const bytes = await until('the image can be read', async () => {
-    const { body } = await world.api.get(at, caller.text);
-    const reply = await request(body.file.url);
-    const read = Buffer.from(await reply.body.arrayBuffer());
-    return reply.statusCode === 200 && read;
-  });
-  const isOriginal = sha256(bytes) === original;
-  if (job?.isDone || !isOriginal) expect(bytes.toString('latin1', 8, 12)).toBe('WEBP');
-}
-
-async function changeOne(
-  world: World,
-  { caller, at, file, trashed: _, ...place }: Seen,
-  draw: Draw,
-): Promise<void> {
-  const change = {
-    folder: pick(folders, draw.what) ?? '',
-    tags: draw.also ? ['blue'] : [],
-    visibility: draw.yes ? 'public' : 'private',
-  } as const;
-  const reply = await world.api.put(at, caller.text, change);
-  const expected = refusal(caller, { actors: files, scope: 'files:write' }, place) ?? (file ? 200 : 404);
-  if (!expectStatus(reply, expected, asked(caller, 'files.change')) || !file) return;
-  Object.assign(file, change);
-  expectFile(reply.body.file, file);
-}
-
-async function deleteOne(
-  world: World,
-  { caller, at, file, trashed, ...place }: Seen,
-  permanent = false,
-): Promise<void> {
-  const reply = await world.api.delete(permanent ? `${at}?permanent=true` : at, caller.text);
-  const gone = file ?? (permanent ? trashed : undefined);
-  const known = gone?.isHeld ? 423 : gone ? 204 : 404;
-  const expected = refusal(caller, { actors: files, scope: 'files:delete' }, place) ?? known;
-  if (expectStatus(reply, expected, asked(caller, 'files.delete')) && gone)
-    forgetFile(tenantOf(caller), gone, permanent);
-}
-
-/** It is gone, or in the trash. */
-function forgetFile(project: Project, file: StoredFile, permanent: boolean): void {
-  if (project.trashDays > 0 && !permanent) file.trashed = true;
-  else project.files.splice(project.files.indexOf(file), 1);
-}
-
-/** The files in a folder and below it that the caller sees. */
-const filesBelow = (caller: Caller, user: User, folder: string): StoredFile[] =>
-  filesOf(tenantOf(caller), user).filter(
-    (file) =>
-      !file.trashed &&
-      (!caller.space || file.space === caller.space) &&
-      (file.folder === folder || file.folder.startsWith(`${folder}/`)),
-  );
-
-async function moveFolder(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const place = someUser(world, caller, draw);
-  const [from, to] = [pick(folders, draw.what) ?? '', pick(folders, draw.number) ?? ''];
-  const reply = await world.api.post(`${place.path}/folders/move`, caller.text, { from, to });
-  const isInside = from === '' || from === to || to.startsWith(`${from}/`);
-  const refused = refusal(caller, { actors: files, scope: 'files:write' }, place);
-  const expected = refused ?? (isInside ? 422 : 200);
-  if (!expectStatus(reply, expected, asked(caller, 'folders.move')) || expected !== 200 || !place.user)
-    return;
-  const moved = filesBelow(caller, place.user, from);
-  expect(reply.body).toEqual({ files: moved.length });
-  for (const file of moved) {
-    file.folder = `${to}${file.folder.slice(from.length)}`.replace(/^\//, '');
-    tenantOf(caller).toldOfFolders.push(`file.updated ${file.id}`);
-  }
-}
-
-async function deleteFolder(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const place = someUser(world, caller, draw);
-  const prefix = pick(folders, draw.what) ?? '';
-  const reply = await world.api.delete(
-    `${place.path}/folders?prefix=${encodeURIComponent(prefix)}`,
-    caller.text,
-  );
-  const refused = refusal(caller, { actors: files, scope: 'files:delete' }, place);
-  const gone = refused === null && place.user ? filesBelow(caller, place.user, prefix) : [];
-  const known = gone.some(({ isHeld }) => isHeld) ? 423 : 200;
-  const expected = refused ?? (prefix === '' ? 400 : known);
-  if (!expectStatus(reply, expected, asked(caller, 'folders.delete')) || !place.user) return;
-  expect(reply.body).toEqual({ files: gone.length });
-  const project = tenantOf(caller);
-  const type = project.trashDays > 0 ? 'file.trashed' : 'file.deleted';
-  for (const file of gone) {
-    forgetFile(project, file, false);
-    project.toldOfFolders.push(`${type} ${file.id}`);
-  }
-}
-
-/** Of a file with a job, nobody can tell which bytes it has at this moment. */
-async function copyOne(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const { at, file, trashed: _, ...place } = someFile(world, caller, draw);
-  if (file?.job) return;
-  const folder = draw.yes ? (pick(folders, draw.what) ?? '') : undefined;
-  const visibility = draw.also ? 'public' : undefined;
-  const reply = await world.api.post(`${at}/copy`, caller.text, { folder, visibility });
-  const what = asked(caller, 'files.copy');
-  const refused = refusal(caller, { actors: files, scope: 'files:write' }, place);
-  // Whether the user is active is asked first, as of an upload.
-  if (refused !== null || !file) {
-    expectStatus(reply, refused ?? (place.user?.active ? 404 : 403), what);
-    return;
-  }
-  const project = tenantOf(caller);
-  const outcome = outcomeOfUpload(project, file.owner, file.space, file.size, file.mimeType);
-  if (!expectOutcome(reply, outcome, what, 422)) return;
-  const copy: StoredFile = {
-    ...file,
-    id: reply.body.file.id,
-    folder: folder ?? file.folder,
-    visibility: visibility ?? file.visibility,
-    isHeld: false,
-    isDue: false,
-  };
-  storeFile(project, copy);
-  expectFile(reply.body.file, copy);
-}
-
-async function restoreOne(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const { at, file: _live, trashed, ...place } = someFile(world, caller, draw);
-  const reply = await world.api.post(`${at}/restore`, caller.text);
-  const what = asked(caller, 'trash.restore');
-  const refused = refusal(caller, { actors: files, scope: 'files:write' }, place);
-  const outcome = refused ?? (trashed ? outcomeOfRestore(tenantOf(caller), trashed) : 404);
-  if (!expectOutcome(reply, outcome, what, 422) || outcome !== 200 || !trashed) return;
-  trashed.trashed = false;
-  expectFile(reply.body.file, trashed);
-}
-
-async function listTrash(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const place = someUser(world, caller, draw);
-  const reply = await world.api.get(`${place.path}/files?trashed=true&limit=100`, caller.text);
-  const expected = refusal(caller, { actors: files, scope: 'files:read' }, place) ?? 200;
-  if (!expectStatus(reply, expected, asked(caller, 'trash.list')) || !place.user) return;
-  const trashed = filesOf(tenantOf(caller), place.user).filter(
-    (file) => file.trashed && (!caller.space || file.space === caller.space),
-  );
-  const shown = reply.body.files.map(({ id }: { id: string }) => id);
-  expect(shown.sort()).toEqual(trashed.map(({ id }) => id).sort());
-}
-
-/** An update or a deletion of up to three files of one user, one of them sometimes strange. */
-async function runBatch(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const place = someUser(world, caller, draw);
-  const own =
-    place.user && caller.project
-      ? filesOf(caller.project, place.user).filter(
-          (file) => !file.trashed && (!caller.space || file.space === caller.space),
-        )
-      : [];
-  const chosen = own.slice(0, 1 + (draw.number % 3));
-  const strange = draw.stray % 5 === 0 ? [randomUUID()] : [];
-  const ids = [...chosen.map(({ id }) => id), ...strange];
-  if (ids.length === 0) return;
-  const action = draw.yes ? 'update' : 'delete';
-  const change = { folder: pick(folders, draw.what) ?? '', tags: draw.also ? ['batch'] : [] };
-  const body = { ids, action, ...(draw.yes ? { set: change } : {}) };
-  const reply = await world.api.post(`${place.path}/files/batch`, caller.text, body);
-  const scope = draw.yes ? 'files:write' : 'files:delete';
-  // Of an id that is held and one that is unknown, the first in the list is named.
-  const isHeld = !draw.yes && chosen.some((file) => file.isHeld);
-  const known = isHeld ? 423 : strange.length > 0 ? 404 : 200;
-  const expected = refusal(caller, { actors: files, scope }, place) ?? known;
-  if (!expectStatus(reply, expected, asked(caller, 'files.batch')) || expected !== 200) return;
-  for (const file of chosen) {
-    if (draw.yes) Object.assign(file, change);
-    else forgetFile(tenantOf(caller), file, false);
-  }
-}
-
-interface Bytes {
-  readonly status: number;
-  readonly headers: Record<string, string | string[] | undefined>;
-  readonly text: string;
-  readonly body: Buffer;
-}
-
-async function fetchBytes(
-  url: string,
-  as: string | undefined,
-  headers: Record<string, string> = {},
-  method: 'GET' | 'HEAD' | 'POST' = 'GET',
-  sent: string | null = null,
-): Promise<Bytes> {
-  const reply = await request(url, {
-    method,
-    // From any address, so that the stories do not share a limit.
-    headers: {
-      'x-forwarded-for': [...randomBytes(4)].join('.'),
-      ...(as ? { authorization: `Bearer ${as}` } : {}),
-      ...headers,
-    },
-    body: sent,
-  });
-  const body = await readAll(reply.body);
-  return { status: reply.statusCode, headers: reply.headers, body, text: body.toString('latin1') };
-}
-
-const expectBytesStatus = (reply: Bytes, expected: number, what: string): boolean =>
-  expectStatus({ ...reply, body: null }, expected, what);
-
-/** A request about bytes, and which of them it must get. */
-interface Asked {
-  readonly headers: Record<string, string>;
-  readonly status: number;
-  readonly bytes: Buffer;
-}
-
-/** The ways to ask for parts of a content, or on conditions. */
-function someRequest(content: Buffer, etag: string, draw: Draw): Asked {
-  const size = content.length;
-  const none = Buffer.alloc(0);
-  const at = draw.number % Math.max(1, size);
-  const end = Math.max(at, Math.min(size - 1, at + (draw.what % 300)));
-  const range = (text: string) => ({ range: `bytes=${text}` });
-  const satisfied = (text: string, bytes: Buffer): Asked =>
-    size === 0
-      ? { headers: range(text), status: 416, bytes: none }
-      : { headers: range(text), status: 206, bytes };
-  const ways: Asked[] = [
-    { headers: {}, status: 200, bytes: content },
-    satisfied(`${at}-${end}`, content.subarray(at, end + 1)),
-    satisfied(`${at}-${'9'.repeat(16 + (draw.what % 9))}`, content.subarray(at)),
-    satisfied(`-${end + 1}`, content.subarray(Math.max(0, size - end - 1))),
-    { headers: range(`${size}-`), status: 416, bytes: none },
-    { headers: range(`${at}-x`), status: 200, bytes: content },
-    { headers: { 'if-none-match': etag }, status: 304, bytes: none },
-    { headers: { 'if-match': '"another"' }, status: 412, bytes: none },
-    { headers: { ...range(`${at}-`), 'if-range': '"another"' }, status: 200, bytes: content },
-  ];
-  return pick(ways, draw.stray >> 3) as Asked;
-}
-
-/** Bytes of images in the making may be those of the original or the result. */
-async function readContent(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const { at, file, trashed: _, ...place } = someFile(world, caller, draw);
-  const url = `${world.api.baseUrl}${at}/content`;
-  const head = await fetchBytes(url, caller.text, {}, 'HEAD');
-  const expected = refusal(caller, { actors: files, scope: 'files:read' }, place) ?? (file ? 200 : 404);
-  const what = asked(caller, 'files.content');
-  if (!expectBytesStatus(head, expected, `${what} (HEAD)`) || !file || file.job) return;
-  expect(head.headers['content-length']).toBe(String(file.size));
-  const { headers, status, bytes } = someRequest(file.content, String(head.headers.etag), draw);
-  const reply = await fetchBytes(url, caller.text, headers);
-  expectBytesStatus(reply, status, `${what} with ${JSON.stringify(headers)}`);
-  if (status < 300) expect(reply.body.equals(bytes), `${what} with ${JSON.stringify(headers)}`).toBe(true);
-}
-
-const nameKey = (name: string): string => name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-
-interface Listed {
-  readonly id: string;
-  readonly name: string;
-  readonly size: number;
-  readonly created_at: string;
-}
-
-const sortKeys: Record<string, (file: Listed) => string | number> = {
-  name: ({ name }) => nameKey(name),
-  size: ({ size }) => size,
-  created_at: ({ created_at }) => created_at,
-};
-
-/** A query, and which files it leaves. */
-function someSearch(draw: Draw): { query: URLSearchParams; keep: (file: StoredFile) => boolean } {
-  const q = draw.yes ? pick(['resume', 'ÉS', 'file', 'A_', '2.p', 'nothing'], draw.what) : undefined;
-  const least = draw.also ? pick(sizes, draw.number) : undefined;
-  const largest = draw.stray % 3 === 0 ? pick(sizes, draw.what) : undefined;
-  const query = new URLSearchParams({ limit: draw.stray % 2 ? '2' : '100' });
-  const given = { q, size_min: least, size_max: largest, sort: pick(Object.keys(sortKeys), draw.what) };
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, String(value));
-  if (draw.number % 3 > 0) query.set('order', draw.number % 3 === 1 ? 'asc' : 'desc');
-  const keep = ({ name, size }: StoredFile) =>
-    (q === undefined || nameKey(name).includes(nameKey(q))) &&
-    size >= (least ?? 0) &&
-    size <= (largest ?? Number.POSITIVE_INFINITY);
-  return { query, keep };
-}
-
-async function searchFiles(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const place = someUser(world, caller, draw);
-  const { query, keep } = someSearch(draw);
-  const found: Listed[] = [];
-  const expected = refusal(caller, { actors: files, scope: 'files:read' }, place) ?? 200;
-  for (let more = true; more; ) {
-    const reply = await world.api.get(`${place.path}/files?${query}`, caller.text);
-    if (!expectStatus(reply, expected, asked(caller, `files.search ${query}`)) || !place.user) return;
-    found.push(...reply.body.files);
-    more = reply.body.next_cursor !== null;
-    query.set('cursor', reply.body.next_cursor ?? '');
-  }
-  const seen = filesOf(tenantOf(caller), place.user as User).filter(
-    (file) => !file.trashed && (!caller.space || file.space === caller.space) && keep(file),
-  );
-  expect(sorted(found.map(({ id }) => id))).toEqual(sorted(seen.map(({ id }) => id)));
-  const sort = query.get('sort') ?? '';
-  const isDown = (query.get('order') ?? (sort === 'name' ? 'asc' : 'desc')) === 'desc';
-  const keys = found.map((file) => [sortKeys[sort]?.(file) ?? '', file.id] as const);
-  const inOrder = [...keys].sort(([a, one], [b, other]) => (a < b || (a === b && one < other) ? -1 : 1));
-  expect(keys).toEqual(isDown ? inOrder.reverse() : inOrder);
-}
-
-/** Copies in one folder have equal names, and numbers in the zip. */
-const withoutNumber = (name: string): string => name.replace(/ \(\d+\)(?=(\.[^./]*)?$)/, '');
-
-async function readZipOf(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const place = someUser(world, caller, draw);
-  const folder = draw.yes ? (pick(folders, draw.what) ?? '') : undefined;
-  const seen =
-    place.user && caller.project
-      ? filesOf(caller.project, place.user).filter(
-          (file) => !file.trashed && (!caller.space || file.space === caller.space),
-        )
-      : [];
-  const chosen =
-    folder === undefined
-      ? seen.slice(0, 1 + (draw.number % 4))
-      : seen.filter((file) => folder === '' || `${file.folder}/`.startsWith(`${folder}/`));
-  const strange = folder === undefined && (draw.stray % 6 === 0 || chosen.length === 0) ? [randomUUID()] : [];
-  // Nobody can tell which bytes an image has at this moment.
-  if (chosen.some(({ job }) => job)) return;
-  const ids = [...chosen.map(({ id }) => id), ...strange].join();
-  const query = folder === undefined ? `ids=${ids}` : `folder=${encodeURIComponent(folder)}`;
-  const url = `${world.api.baseUrl}${place.path}/files/zip?${query}`;
-  const reply = await fetchBytes(url, caller.text);
-  const known = chosen.length === 0 || strange.length > 0 ? 404 : 200;
-  const expected = refusal(caller, { actors: files, scope: 'files:read' }, place) ?? known;
-  if (!expectBytesStatus(reply, expected, asked(caller, `files.zip?${query}`))) return;
-  expect(reply.headers['content-length']).toBe(String(reply.body.length));
-  const contents = [...readZip(reply.body)].map(([name, bytes]) => `${withoutNumber(name)} ${sha256(bytes)}`);
-  const nameIn = (file: StoredFile) =>
-    `${file.folder}/${file.name}`.slice(folder ? folder.length : 0).replace(/^\//, '');
-  expect(sorted(contents)).toEqual(sorted(chosen.map((file) => `${nameIn(file)} ${file.sha256}`)));
-  const at = draw.number % reply.body.length;
-  const rest = await fetchBytes(url, caller.text, {
-    range: `bytes=${at}-`,
-    'if-range': String(reply.headers.etag),
-  });
-  expect([rest.status, rest.body.equals(reply.body.subarray(at))]).toEqual([206, true]);
-}
-
-const farAway = '2099-01-01T00:00:00.000Z';
-
-/** A hold, or an expiry in the far future: both are values of a file. */
-async function hold(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const { at, file, trashed: _, ...place } = someFile(world, caller, draw);
-  const isPast = draw.stray % 5 === 1;
-  const time = isPast ? '2001-01-01T00:00:00.000Z' : farAway;
-  const name = draw.yes ? 'retain_until' : 'expires_at';
-  const reply = await world.api.put(at, caller.text, { [name]: time });
-  const allowed = name === 'retain_until' && caller.kind !== 'project' ? 403 : isPast ? 422 : 200;
-  // What stays as it is may be said by anybody.
-  const isSame = name === 'retain_until' && file?.isHeld && !isPast;
-  const known = file ? (isSame ? 200 : allowed) : 404;
-  const expected = refusal(caller, { actors: files, scope: 'files:write' }, place) ?? known;
-  if (!expectStatus(reply, expected, asked(caller, `files.hold by ${name}`)) || !file) return;
-  if (name === 'retain_until') file.isHeld = true;
-  else file.isDue = false;
-  expectFile(reply.body.file, file);
-}
-
-/** As if its time had passed. */
-async function endHold(world: World, draw: Draw): Promise<void> {
-  const held = world.projects.flatMap((project) =>
-    project.files.filter(({ isHeld }) => isHeld).map((file) => ({ project, file })),
-  );
-  const { project, file } = pick(held, draw.what) ?? {};
-  if (!project || !file) return;
-  const past = "now() - interval '1 second'";
-  await rowsOf(
-    world.real.base.databaseUrl,
-    `update files set retain_until = ${past} where id = '${file.id}'`,
-  );
-  file.isHeld = false;
-  if (file.isDue) await remove(world, project, file);
-}
-
-/** As if the time at which a file expires had come. A hold keeps it, for everybody to see. */
-async function expire(world: World, draw: Draw): Promise<void> {
-  const project = projectOf(world, draw);
-  const file = pick(
-    project.files.filter(({ trashed }) => !trashed),
-    draw.what,
-  );
-  if (!file) return;
-  const past = "now() - interval '1 second'";
-  await rowsOf(world.real.base.databaseUrl, `update files set expires_at = ${past} where id = '${file.id}'`);
-  file.isDue = true;
-  if (!file.isHeld) await remove(world, project, file);
-}
-
-async function remove(world: World, project: Project, file: StoredFile): Promise<void> {
-  await removeExpired(world.real.current.pakhus.deps, never);
-  file.isDue = false;
-  forgetFile(project, file, false);
-}
-
-const sharing: Guard = { actors: files, scope: 'files:share' };
-const sharePasswords = ['a password', 'another'];
-
-const viewOfShare = (share: Share) => ({
-  id: share.id,
-  file_id: share.file.id,
-  max_downloads: share.max,
-  downloads: share.downloads,
-  has_password: share.password !== null,
-  active: share.active,
-});
-
-async function createShare(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const { at, file, trashed: _, ...place } = someFile(world, caller, draw);
-  const max = draw.yes ? 1 + (draw.what % 3) : null;
-  // Rarely, because hashing one costs more than everything else.
-  const password = draw.stray % 8 === 1 ? (pick(sharePasswords, draw.what) ?? null) : null;
-  const isPast = draw.stray % 16 === 2;
-  const expires_at = isPast ? '2001-01-01' : null;
-  const reply = await world.api.post(`${at}/shares`, caller.text, {
-    max_downloads: max,
-    password,
-    expires_at,
-  });
-  const known = isPast ? 422 : file ? 201 : 404;
-  const expected = refusal(caller, sharing, place) ?? known;
-  if (!expectStatus(reply, expected, asked(caller, 'shares.create')) || !file) return;
-  const { id } = reply.body.share;
-  const url = new URL(reply.body.url).pathname;
-  const made = { id, file, url, max, password, active: true, isExpired: false, downloads: 0, gone: false };
-  tenantOf(caller).shares.push(made);
-  expect(reply.body.share).toMatchObject(viewOfShare(made));
-}
-
-const sharesOf = (project: Project | null, keep: (share: Share) => boolean): Share[] =>
-  project?.shares.filter((share) => isShared(project, share) && keep(share)) ?? [];
-
-/** Of one file, or of all of a user's. */
-async function listShares(world: World, draw: Draw): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const { at, file, trashed: _, ...place } = someFile(world, caller, draw);
-  const path = draw.yes ? `${at}/shares` : `${place.path}/shares`;
-  const reply = await world.api.get(`${path}?limit=100`, caller.text);
-  const expected = refusal(caller, sharing, place) ?? (draw.yes && !file ? 404 : 200);
-  if (!expectStatus(reply, expected, asked(caller, 'shares.list'))) return;
-  const seen = sharesOf(caller.project, (share) =>
-    draw.yes
-      ? share.file === file
-      : share.file.owner === place.user && (!caller.space || share.file.space === caller.space),
-  );
-  expectListed(
-    reply.body.shares,
-    seen.map(({ id }) => id),
-  );
-  for (const shown of reply.body.shares)
-    expect(shown).toMatchObject(viewOfShare(seen.find(({ id }) => id === shown.id) as Share));
-}
-
-/** Mostly a share that exists for this caller. */
-async function withShare(world: World, draw: Draw, verb: 'read' | 'change' | 'delete'): Promise<void> {
-  const caller = someone(world, draw, fileCallers);
-  const shares = world.projects.flatMap((project) => project.shares);
-  const isSeen = (one: Share) =>
-    sharesOf(caller.project, (each) => each === one).length > 0 &&
-    (!caller.pinned || caller.pinned === one.file.owner) &&
-    (!caller.space || caller.space === one.file.space);
-  const aimed = pickLive(shares, isSeen, draw, draw.number);
-  const place =
-    aimed && draw.stray % 5 > 0 ? pathOfUser(caller, aimed.file.owner) : someUser(world, caller, draw);
-  const at = `${place.path}/files/${aimed?.file.id ?? randomUUID()}/shares/${aimed?.id ?? randomUUID()}`;
-  const share = sharesOf(caller.project, (one) => one === aimed && one.file.owner === place.user).find(
-    ({ file }) => !caller.space || file.space === caller.space,
-  );
-  const refused = refusal(caller, sharing, place);
-  const what = asked(caller, `shares.${verb}`);
-  if (verb === 'read') {
-    const reply = await world.api.get(at, caller.text);
-    if (expectStatus(reply, refused ?? (share ? 200 : 404), what) && share)
-      expect(reply.body.share).toMatchObject(viewOfShare(share));
-  } else if (verb === 'delete') {
-    const reply = await world.api.delete(at, caller.text);
-    if (expectStatus(reply, refused ?? (share ? 204 : 404), what) && share) share.gone = true;
-  } else {
-    const change = { active: draw.yes, max_downloads: draw.also ? 1 + (draw.what % 5) : null };
-    const reply = await world.api.put(at, caller.text, change);
-    if (!expectStatus(reply, refused ?? (share ? 200 : 404), what) || !share) return;
-    if (share.active && !change.active) tenantOf(caller).toldOfFolders.push(`share.revoked ${share.id}`);
-    Object.assign(share, { active: change.active, max: change.max_downloads });
-    expect(reply.body.share).toMatchObject(viewOfShare(share));
-  }
-}
-
-function pathOfUser(caller: Caller, owner: User): UserPath {
-  const user = caller.project?.users.find((one) => one === owner && !one.gone) ?? null;
-  return { path: `/project/users/${owner.id}`, user };
-}
-
-/** Any share that ever was. */
-function someLink(world: World, draw: Draw): { project: Project; share: Share; url: string } | null {
-  const project = projectOf(world, draw);
-  const share = pickLive(project.shares, (one) => isOpen(project, one), draw, draw.what);
-  if (!share) return null;
-  return { project, share, url: `${new URL(world.api.baseUrl).origin}${share.url}` };
-}
-
-async function openPage(world: World, draw: Draw): Promise<void> {
-  const { project, share, url } = someLink(world, draw) ?? {};
-  if (!project || !share || !url) return;
-  const open = isOpen(project, share) && !isUsedUp(share);
-  const page = await fetchBytes(draw.stray % 9 === 1 ? `${url}x` : url, undefined);
-  expectBytesStatus(page, open && draw.stray % 9 !== 1 ? 200 : 404, 'shares.page');
-  if (draw.also || !open) return;
-  const past = "now() - interval '1 second'";
-  await rowsOf(
-    world.real.base.databaseUrl,
-    `update shares set expires_at = ${past} where id = '${share.id}'`,
-  );
-  share.isExpired = true;
-  expectBytesStatus(await fetchBytes(url, undefined), 404, 'shares.page of an expired share');
-}
-
-/** The pass that opens a download, if it has a password and this is it. */
-async function unlock(url: string, password: string): Promise<string> {
-  const sent = new URLSearchParams({ password }).toString();
-  const type = { 'content-type': 'application/x-www-form-urlencoded' };
-  const reply = await fetchBytes(`${url}/download`, undefined, type, 'POST', sent);
-  expectBytesStatus(reply, 303, 'shares.unlock');
-  return String(reply.headers['set-cookie']).split(';', 1)[0] ?? '';
-}
-
-async function downloadShared(world: World, draw: Draw): Promise<void> {
-  const { project, share, url } = someLink(world, draw) ?? {};
-  if (!project || !share || !url) return;
-  const isThere = isOpen(project, share) && !isUsedUp(share);
-  const isUnlocked = share.password !== null && isThere && draw.yes;
-  const pass = isUnlocked && share.password !== null ? { cookie: await unlock(url, share.password) } : {};
-  const isRange = draw.stray % 4 === 1 && share.file.size > 0 && !share.file.job;
-  const headers = { ...pass, ...(isRange ? { range: 'bytes=0-' } : {}) };
-  const reply = await fetchBytes(`${url}/download`, undefined, headers);
-  const known = share.password !== null && !isUnlocked ? 403 : isRange ? 206 : 200;
-  if (!expectBytesStatus(reply, isThere ? known : 404, 'shares.download')) return;
-  share.downloads += 1;
-  if (share.file.job) return;
-  expect(sha256(reply.body)).toBe(share.file.sha256);
-  if (share.file.size === 0) return;
-  // Resumed, it is the same download, even if there is no other left.
-  const at = draw.number % share.file.size;
-  const resumed = { ...pass, range: `bytes=${at}-`, 'if-range': String(reply.headers.etag) };
-  const rest = await fetchBytes(`${url}/download`, undefined, resumed);
-  expectBytesStatus(rest, 206, 'shares.download, resumed');
-  expect(rest.body.equals(share.file.content.subarray(at))).toBe(true);
 }
 
 function someIntegration(world: World, caller: Caller, draw: Draw) {
