@@ -2537,6 +2537,7 @@ export type paths = {
                     };
                     content: {
                         "application/json": {
+                            /** @description In the order of `ids`, the copies after `copy`. */
                             files?: components["schemas"]["StoredFile"][];
                             /** @description The ids, after `delete`. */
                             deleted?: string[];

@@ -202,6 +202,22 @@ describe.each(storesFor('many-files'))('on $name', (store) => {
       await expectBalanced(service, projectId);
     });
 
+    test('files come back in the order of the ids, each once, also if one is named twice in other letters', async () => {
+      const { key, send, batch, id: projectId } = await userWithFiles();
+      await api().put('/project/settings', key, { trash_days: 7 });
+      // The large one is copied last.
+      const sizes = [1 << 20, 1, 2, 3];
+      const ids: string[] = [];
+      for (const size of sizes) ids.push(await send({ bytes: Buffer.alloc(size) }));
+      const wanted = { ids: [...ids, ids[0]?.toUpperCase()] };
+      const copied = await batch({ ...wanted, action: 'copy' });
+      expect(copied.body.files.map(({ size }: { size: number }) => size)).toEqual(sizes);
+      expect((await batch({ ...wanted, action: 'delete' })).body.deleted).toEqual(ids);
+      const restored = await batch({ ids: [...ids].reverse(), action: 'restore' });
+      expect(restored.body.files.map(({ id }: Shown) => id)).toEqual([...ids].reverse());
+      await expectBalanced(service, projectId);
+    });
+
     test('a copy of many that does not fit as a whole makes none', async () => {
       const { key, sendTo, batch, files, used, userId, id: projectId } = await userWithFiles();
       const ids = await sendTo('a', 'b', 'c');

@@ -42,7 +42,9 @@ export const batchRoutes = [
       returns: {
         status: 200,
         body: Type.Object({
-          files: Type.Optional(Type.Array(FileView)),
+          files: Type.Optional(
+            Type.Array(FileView, { description: 'In the order of `ids`, the copies after `copy`.' }),
+          ),
           deleted: Type.Optional(Type.Array(Uuid, { description: 'The ids, after `delete`.' })),
         }),
       },
@@ -57,9 +59,8 @@ export const batchRoutes = [
     },
     async ({ deps, actor, user, body: { ids, action, set }, call, audit }) => {
       call.requireScope(scopeOfAction[action]);
-      return new Serialized(
-        await runBatch(deps, actor, user, { action, fileIds: [...new Set(ids)], set }, call, audit),
-      );
+      const fileIds = [...new Set(ids.map((id) => id.toLowerCase()))];
+      return new Serialized(await runBatch(deps, actor, user, { action, fileIds, set }, call, audit));
     },
   ),
 ];

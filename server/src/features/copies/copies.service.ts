@@ -23,7 +23,7 @@ export interface CopyInput extends FileMetaInput {
   readonly space_id?: string | null;
 }
 
-/** All of them, or none. */
+/** All of them, or none. The copies are in the order of the ids. */
 export async function copyFiles(
   deps: Deps,
   actor: TenantActor,
@@ -39,16 +39,18 @@ export async function copyFiles(
     await refuseAbsentSpace(deps, actor.projectId, user.id, wishes.space_id);
   // Before anything is copied, so that a wrong id costs nothing.
   await readSources(deps, actor, user.id, fileIds);
-  const copies: Copy[] = [];
+  const made = new Map<string, Copy>();
+  const copiesInOrder = () => fileIds.flatMap((fileId) => made.get(fileId) ?? []);
   try {
     await copyObjects(fileIds, async (fileId) => {
-      copies.push(await duplicate(deps, actor, user, fileId, wishes));
+      made.set(fileId, await duplicate(deps, actor, user, fileId, wishes));
     });
     await call.recheckCredential();
   } catch (error) {
-    await dropCopies(deps, copies);
+    await dropCopies(deps, copiesInOrder());
     throw error;
   }
+  const copies = copiesInOrder();
   const rows = await commitCopies(deps, actor.projectId, user, copies, audit);
   const bytes_in = copies.reduce((sum, { file }) => sum + file.size, 0);
   countFor(deps, actor, user.id, { uploads: copies.length, bytes_in });

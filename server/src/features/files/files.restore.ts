@@ -38,6 +38,7 @@ export function findMissing(
   return fileIds.find((id) => !found.has(id.toLowerCase()));
 }
 
+/** In the order of the ids. */
 export async function comeBack(
   tx: Transaction,
   scope: FileScope,
@@ -45,5 +46,9 @@ export async function comeBack(
   audit: AuditStamp,
 ): Promise<RestoredFile[]> {
   const rows = await tx.query<RestoredRow>(restoreFiles(scope, fileIds, audit));
-  return rows.map(({ id, shown, waiting_job }) => ({ id, shown, waitingJob: waiting_job }));
+  const restored = new Map(rows.map((row) => [row.id, row]));
+  return fileIds.flatMap((fileId) => {
+    const row = restored.get(fileId.toLowerCase());
+    return row ? { id: row.id, shown: row.shown, waitingJob: row.waiting_job } : [];
+  });
 }
