@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uploadUpkeep } from '../../src/features/uploads/uploads.jobs.ts';
+import { variantUpkeep } from '../../src/features/variants/variants.jobs.ts';
 import type { Reply } from '../support/api.ts';
 import { repetitions } from '../support/bounds.ts';
 import { sha256 } from '../support/bytes.ts';
@@ -17,10 +18,11 @@ import {
   placesOf,
   reapUntilDone,
   wrongCounters,
+  wrongImages,
   wrongOwners,
   wrongReservations,
 } from '../support/ledger.ts';
-import { runBatch } from '../support/model/batches.ts';
+import { copyMany, restoreMany, runBatch } from '../support/model/batches.ts';
 import {
   changeOne,
   copyOne,
@@ -67,6 +69,13 @@ import {
   types,
   World,
 } from '../support/model/story.ts';
+import {
+  changeVariant,
+  createVariant,
+  deleteVariant,
+  readDefinitions,
+  readVariant,
+} from '../support/model/variants.ts';
 import {
   allScopes,
   type Caller,
@@ -878,6 +887,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       if (sent && draw.stray % 3 === 1) await changeOne(world, sent, draw);
     },
   ],
+  'pictures.upload': [3, async (world, draw) => void (await uploadAs('picture', world, draw))],
   'images.job': [
     2,
     async (world, draw) => {
@@ -973,6 +983,8 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
   ],
   'files.copy': [3, copyOne],
   'files.batch': [3, runBatch],
+  'files.batchCopy': [3, copyMany],
+  'files.batchRestore': [3, restoreMany],
   'folders.move': [2, moveFolder],
   'folders.delete': [1, deleteFolder],
   'trash.settings': [
@@ -1000,6 +1012,11 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
   'shares.delete': [1, async (world, draw) => void (await withShare(world, draw, 'delete'))],
   'shares.page': [2, openPage],
   'shares.download': [5, downloadShared],
+  'variants.create': [3, createVariant],
+  'variants.read': [1, readDefinitions],
+  'variants.change': [1, changeVariant],
+  'variants.delete': [1, deleteVariant],
+  'variants.image': [4, readVariant],
   'trash.list': [2, listTrash],
   'trash.restore': [3, restoreOne],
   'uploads.create': [12, createUploadAs],
@@ -1396,6 +1413,8 @@ beforeAll(async () => {
     RATE_LIMIT_MAX: '1000000000',
     REAPER_INTERVAL_SECONDS: '1',
     USER_TOKEN_TTL_SECONDS: '86400',
+    // A few images of these stories, so that some are evicted and made again.
+    VARIANT_CACHE_BYTES: '600',
   });
   await keepTransitions(base.databaseUrl);
   service = new Service(base, await adminSession(base.api));
@@ -1467,6 +1486,8 @@ test(`pakhus: ${operationsMin} random operations by all callers, with restarts, 
     );
     return left.length === 0;
   });
+  await variantUpkeep.run(service.current.pakhus.deps, never);
+  expect(await wrongImages(service.current), 'cached images').toEqual([]);
   await reapUntilDone(service.current);
   expect(await wrongOwners(service.current), 'files and their objects').toEqual([]);
   expect(await objectsOf(service.current), 'objects in the store against rows').toEqual(

@@ -151,6 +151,20 @@ export async function wrongOwners({ databaseUrl }: { readonly databaseUrl: strin
   return rows.map((row) => row.place);
 }
 
+/** Projects whose total of cached variant images is not what they have, and images of recipes that no variant has. */
+export const wrongImages = ({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> =>
+  rowsOf<object>(
+    databaseUrl,
+    `select project_id, sum(total)::int as total, sum(bytes)::int as bytes from (
+       select project_id, bytes as total, 0 as bytes from stat_totals where dimension = 'variants'
+       union all select project_id, bytes, 0 from stat_deltas where dimension = 'variants'
+       union all select project_id, 0, coalesce(bytes, 0) from variant_images) known
+     group by project_id having sum(total) <> sum(bytes)
+     union all
+     select i.project_id, null, i.bytes::int from variant_images i where not exists (
+       select from variants v where v.project_id = i.project_id and v.recipe_id = i.recipe_id)`,
+  );
+
 /** Tags and views of files that differ from the file's row, from which triggers derive them. */
 export function wrongCopies({ databaseUrl }: { readonly databaseUrl: string }): Promise<object[]> {
   const tagged = 'select project_id, user_id, tag, created_at, id from files, unnest(tags) tag';

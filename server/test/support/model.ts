@@ -76,6 +76,28 @@ export interface StoredFile {
   isHeld?: boolean;
   /** Its `expires_at` has passed, and only a hold keeps it. */
   isDue?: boolean;
+  /** If it can be decoded as an image; the compression of a job keeps its size. */
+  readonly picture?: Pixels;
+}
+
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** How images of the project can be read. */
+export interface Variant {
+  readonly name: string;
+  version: number;
+  recipe: Recipe;
+}
+
+export interface Recipe {
+  readonly format: string;
+  readonly quality: number;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly fit: 'inside' | 'cover';
 }
 
 export interface Share {
@@ -167,6 +189,7 @@ export interface Project {
   readonly shares: Share[];
   readonly integrations: Integration[];
   readonly webhooks: Webhook[];
+  readonly variants: Variant[];
   readonly credentials: Credential[];
   /** Failed logins of each space since its last success, by external id. */
   readonly failures: Map<string, number>;
@@ -207,6 +230,7 @@ export function newProject(id: string, email: string, password: string): Project
     shares: [],
     integrations: [],
     webhooks: [],
+    variants: [],
     credentials: [],
     failures: new Map(),
     trashDays: 0,
@@ -335,18 +359,44 @@ const largestFile = (plan: Plan | null): number => plan?.maxFileSize ?? Number.P
 
 const filesMax = (plan: Plan | null): number => plan?.maxFiles ?? Number.POSITIVE_INFINITY;
 
-/** The result of bringing a file back from the trash, where it is charged already. */
+/** The result of bringing files of one user back from the trash, where they are charged already: all of them, or none. */
 export function outcomeOfRestore(
   project: Project,
-  { owner, space, size, mimeType }: StoredFile,
-): number | string {
+  owner: User,
+  files: readonly StoredFile[],
+): 200 | 403 | string {
   const plan = planInForce(project, owner);
   if (!owner.active) return 403;
-  if (space && !space.active) return 403;
-  if (plan && !allows(plan, mimeType)) return 'MIME_NOT_ALLOWED';
-  if (size > largestFile(plan)) return 'FILE_TOO_LARGE';
-  if (roomOf(project, owner, space) < 0) return 'STORAGE_LIMIT_EXCEEDED';
+  if (files.some(({ space }) => space && !space.active)) return 403;
+  for (const { size, mimeType } of [...files].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+    if (plan && !allows(plan, mimeType)) return 'MIME_NOT_ALLOWED';
+    if (size > largestFile(plan)) return 'FILE_TOO_LARGE';
+  }
+  if (files.some(({ space }) => roomOf(project, owner, space) < 0)) return 'STORAGE_LIMIT_EXCEEDED';
   return filesOf(project, owner).length > filesMax(plan) ? 'OVER_QUOTA' : 200;
+}
+
+/** The result of storing copies for a user: all of them, or none. They are known by their sizes, types and spaces. */
+export function outcomeOfCopies(
+  project: Project,
+  owner: User,
+  copies: readonly StoredFile[],
+): 200 | 403 | 404 | string {
+  const plan = planInForce(project, owner);
+  if (!owner.active) return 403;
+  // What is wrong with one of them is told first, then whether one after the other finds its place.
+  for (const { size, mimeType } of copies) {
+    if (plan && !allows(plan, mimeType)) return 'MIME_NOT_ALLOWED';
+    if (size > largestFile(plan)) return 'FILE_TOO_LARGE';
+    if (size > Math.max(0, roomOf(project, owner, null))) return 'STORAGE_LIMIT_EXCEEDED';
+  }
+  const after = { ...project, files: [...project.files] };
+  for (const copy of copies) {
+    const outcome = outcomeOfUpload(after, owner, copy.space, copy.size, copy.mimeType);
+    if (outcome !== 201) return outcome;
+    after.files.push(copy);
+  }
+  return 200;
 }
 
 /** The result of an upload that passed the guards: its status, or its code if several share the status. */
@@ -443,3 +493,29 @@ export function outcomeOfDirect(project: Project, upload: Upload, etag: string):
 export const hasAllSpaces = (project: Project, user: User): boolean =>
   project.spaces.filter((space) => !space.gone && space.owner === user).length >=
   (planInForce(project, user)?.maxSpaces ?? Number.POSITIVE_INFINITY);
+
+const usualQuality = 80;
+
+/** What a recipe becomes by a change that the caller has sent; null if that leaves it without the sides that it needs. */
+export function changedRecipe(
+  before: Recipe,
+  change: { readonly [Field in keyof Recipe]?: Recipe[Field] | null | undefined },
+): Recipe | null {
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  const after: Recipe = { ...before, ...given };
+  const { width, height, fit } = after;
+  if (width === null && height === null) return null;
+  if (fit === 'cover' && (width === null || height === null)) return null;
+  return { ...after, quality: after.quality ?? usualQuality };
+}
+
+export const isSameRecipe = (one: Recipe, other: Recipe): boolean =>
+  Object.entries(one).every(([field, value]) => other[field as keyof Recipe] === value);
+
+/** Of the image of a picture by a recipe. `inside` never enlarges. */
+export function pixelsOf(picture: Pixels, { width, height, fit }: Recipe): Pixels {
+  if (fit === 'cover') return { width: width ?? 0, height: height ?? 0 };
+  const scale = Math.min(1, (width ?? Infinity) / picture.width, (height ?? Infinity) / picture.height);
+  const scaled = (side: number) => Math.max(1, Math.round(side * scale));
+  return { width: scaled(picture.width), height: scaled(picture.height) };
+}

@@ -1,15 +1,18 @@
 // Steps on files one by one and on folders: uploads, changes, copies, the trash, expiry and holds.
+import { deflateSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { removeExpired } from '../../../src/features/files/files.upkeep.ts';
 import { sha256 } from '../bytes.ts';
 import { rowsOf } from '../database.ts';
-import { blankPng } from '../image-files.ts';
+import { blankPng, png } from '../image-files.ts';
 import { never } from '../ledger.ts';
 import {
   type Caller,
   filesOf,
+  outcomeOfCopies,
   outcomeOfRestore,
   outcomeOfUpload,
+  type Pixels,
   type Project,
   type StoredFile,
   storeFile,
@@ -48,25 +51,57 @@ interface Seen extends UserPath {
   readonly trashed?: StoredFile | undefined;
 }
 
-const tinyImage = blankPng(64, 48);
+const pixelsOfImage = { width: 64, height: 48 };
+const image = blankPng(pixelsOfImage.width, pixelsOfImage.height);
+
+const pixelsOfPicture = { width: 4, height: 4 };
+/** Four rows of four shades. */
+const picture = png({
+  ...pixelsOfPicture,
+  data: deflateSync(
+    Buffer.from([0, 0, 80, 160, 240, 0, 9, 89, 169, 249, 0, 3, 83, 163, 243, 0, 6, 86, 166, 246]),
+  ),
+});
+
+interface Sent {
+  readonly bytes: Buffer;
+  readonly type: string;
+  readonly picture?: Pixels;
+}
+
+/** A picture is an image that nobody compresses; one of them is cut short. */
+function someContent(kind: 'file' | 'image' | 'picture', draw: Draw): Sent {
+  if (kind === 'image') return { bytes: image, type: 'image/png', picture: pixelsOfImage };
+  if (kind === 'picture')
+    return draw.stray % 6 === 1
+      ? { bytes: picture.subarray(0, -20), type: 'image/png' }
+      : { bytes: picture, type: 'image/png', picture: pixelsOfPicture };
+  return {
+    bytes: Buffer.alloc(pick(sizes, draw.number) ?? 0, `${draw.number} and ${draw.what} `),
+    type: pick(types, draw.what % 7 > 4 ? draw.what : 0) ?? '',
+  };
+}
 
 /** Null if the upload was refused, as the model said. */
-export async function uploadAs(kind: 'file' | 'image', world: World, draw: Draw): Promise<Seen | null> {
+export async function uploadAs(
+  kind: 'file' | 'image' | 'picture',
+  world: World,
+  draw: Draw,
+): Promise<Seen | null> {
   const caller = someone(world, draw, fileCallers);
   const { path, user, aimed } = someSpace(world, caller, draw);
   const wanted = caller.kind !== 'space' && draw.yes ? aimed : undefined;
-  const filler = Buffer.alloc(pick(sizes, draw.number) ?? 0, `${draw.number} and ${draw.what} `);
-  const bytes = kind === 'image' ? tinyImage : filler;
+  const { bytes, type, picture } = someContent(kind, draw);
   const size = bytes.length;
-  const type = kind === 'image' ? 'image/png' : (pick(types, draw.what % 7 > 4 ? draw.what : 0) ?? '');
+  const field = kind === 'image' ? 'image' : 'file';
   const name = pick(fileNames, draw.stray) ?? '';
   const folder = pick(folders, draw.what) ?? '';
   const tags = draw.also ? ['red'] : [];
   const visibility = draw.number % 5 === 0 ? 'public' : 'private';
   const meta = { folder, tags, visibility, ...(wanted ? { space_id: wanted.id } : {}) } as const;
-  const reply = await world.api.call('POST', `${path}/${kind}s`, {
+  const reply = await world.api.call('POST', `${path}/${field}s`, {
     ...(caller.text === undefined ? {} : { as: caller.text }),
-    raw: formOf(partsOf(bytes, { type, meta, fileField: kind, name })),
+    raw: formOf(partsOf(bytes, { type, meta, fileField: field, name })),
     headers: { 'content-type': contentTypeOf() },
   });
   const what = asked(caller, `${kind}s.upload`);
@@ -99,9 +134,10 @@ export async function uploadAs(kind: 'file' | 'image', world: World, draw: Draw)
     tags,
     visibility,
     job: kind === 'image' ? { id: reply.body.job_id, isDone: false } : null,
+    ...(picture ? { picture } : {}),
   };
   storeFile(project, file);
-  if (kind === 'file') expectFile(reply.body.file, file);
+  if (kind !== 'image') expectFile(reply.body.file, file);
   return { caller, path, user, at: `${path}/files/${file.id}`, file };
 }
 
@@ -206,18 +242,18 @@ export async function copyOne(world: World, draw: Draw): Promise<void> {
     return;
   }
   const project = tenantOf(caller);
-  const outcome = outcomeOfUpload(project, file.owner, file.space, file.size, file.mimeType);
-  if (!expectOutcome(reply, outcome, what, 422)) return;
   const copy: StoredFile = {
     ...file,
-    id: reply.body.file.id,
     folder: folder ?? file.folder,
     visibility: visibility ?? file.visibility,
     isHeld: false,
     isDue: false,
   };
-  storeFile(project, copy);
-  expectFile(reply.body.file, copy);
+  const outcome = outcomeOfCopies(project, file.owner, [copy]);
+  if (!expectOutcome(reply, outcome === 200 ? 201 : outcome, what, 422)) return;
+  const made = { ...copy, id: reply.body.file.id };
+  storeFile(project, made);
+  expectFile(reply.body.file, made);
 }
 
 export async function restoreOne(world: World, draw: Draw): Promise<void> {
@@ -226,7 +262,7 @@ export async function restoreOne(world: World, draw: Draw): Promise<void> {
   const reply = await world.api.post(`${at}/restore`, caller.text);
   const what = asked(caller, 'trash.restore');
   const refused = refusal(caller, { actors: files, scope: 'files:write' }, place);
-  const outcome = refused ?? (trashed ? outcomeOfRestore(tenantOf(caller), trashed) : 404);
+  const outcome = refused ?? (trashed ? outcomeOfRestore(tenantOf(caller), trashed.owner, [trashed]) : 404);
   if (!expectOutcome(reply, outcome, what, 422) || outcome !== 200 || !trashed) return;
   trashed.trashed = false;
   expectFile(reply.body.file, trashed);
@@ -245,7 +281,7 @@ export async function listTrash(world: World, draw: Draw): Promise<void> {
   expect(shown.sort()).toEqual(trashed.map(({ id }) => id).sort());
 }
 
-const farAway = '2099-01-01T00:00:00.000Z';
+export const farAway = '2099-01-01T00:00:00.000Z';
 
 /** A hold, or an expiry in the far future: both are values of a file. */
 export async function hold(world: World, draw: Draw): Promise<void> {

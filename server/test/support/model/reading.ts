@@ -41,7 +41,7 @@ export async function readImage(
   if (job?.isDone || !isOriginal) expect(bytes.toString('latin1', 8, 12)).toBe('WEBP');
 }
 
-interface Bytes {
+export interface Bytes {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly text: string;

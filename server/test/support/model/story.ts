@@ -49,7 +49,7 @@ export class World {
 }
 
 const creating =
-  /^\/(admin\/projects|project\/(users|plans|keys|integrations|webhooks)|.*\/(spaces|tokens|files|images|uploads|copy|shares|rotate-key))$/;
+  /^\/(admin\/projects|project\/(users|plans|keys|integrations|webhooks|variants)|.*\/(spaces|tokens|files|images|uploads|copy|shares|rotate-key))$/;
 const notKept = [401, 403, 404, 429];
 
 async function sendTwice(api: Api, path: string, options: CallOptions = {}): Promise<Reply> {
@@ -235,12 +235,19 @@ export const fileNames = ['file.bin', 'Résumé.pdf', 'resume 2.PDF', 'a_b', 'Fi
 export const limits = [null, 0, 500, 2000, 6000];
 export const fileCallers = ['user', 'space', 'integration', 'key'];
 
-/** Mostly a file that exists for this caller, with its path. */
-export function someFile(world: World, caller: Caller, draw: Draw) {
+/** Mostly a file that exists for this caller and is liked, if there is one, with its path. */
+export function someFile(
+  world: World,
+  caller: Caller,
+  draw: Draw,
+  isLiked: (file: StoredFile) => boolean = () => true,
+) {
   const place = someUser(world, caller, draw);
   const own = place.user && caller.project ? filesOf(caller.project, place.user) : [];
   const everywhere = world.projects.flatMap((project) => project.files);
-  const aimed = pick(draw.stray % 7 === 3 || own.length === 0 ? everywhere : own, draw.number);
+  const liked = own.filter(isLiked);
+  const from = liked.length > 0 && draw.stray % 6 > 0 ? liked : own;
+  const aimed = pick(draw.stray % 7 === 3 || own.length === 0 ? everywhere : from, draw.number);
   const visible = own.includes(aimed as StoredFile) && (!caller.space || aimed?.space === caller.space);
   return {
     ...place,
