@@ -72,6 +72,7 @@ import {
 import {
   changeVariant,
   createVariant,
+  defineFirst,
   deleteVariant,
   readDefinitions,
   readVariant,
@@ -887,7 +888,7 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       if (sent && draw.stray % 3 === 1) await changeOne(world, sent, draw);
     },
   ],
-  'pictures.upload': [3, async (world, draw) => void (await uploadAs('picture', world, draw))],
+  'pictures.upload': [5, async (world, draw) => void (await uploadAs('picture', world, draw))],
   'images.job': [
     2,
     async (world, draw) => {
@@ -983,12 +984,12 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
   ],
   'files.copy': [3, copyOne],
   'files.batch': [3, runBatch],
-  'files.batchCopy': [3, copyMany],
-  'files.batchRestore': [3, restoreMany],
+  'files.batchCopy': [4, copyMany],
+  'files.batchRestore': [4, restoreMany],
   'folders.move': [2, moveFolder],
   'folders.delete': [1, deleteFolder],
   'trash.settings': [
-    1,
+    3,
     async (world, draw) => {
       const caller = someone(world, draw, ['key', 'integration', 'user']);
       // Never back to none: that would empty the trash at some moment.
@@ -1012,11 +1013,11 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
   'shares.delete': [1, async (world, draw) => void (await withShare(world, draw, 'delete'))],
   'shares.page': [2, openPage],
   'shares.download': [5, downloadShared],
-  'variants.create': [3, createVariant],
+  'variants.create': [2, createVariant],
   'variants.read': [1, readDefinitions],
-  'variants.change': [1, changeVariant],
+  'variants.change': [2, changeVariant],
   'variants.delete': [1, deleteVariant],
-  'variants.image': [4, readVariant],
+  'variants.image': [5, readVariant],
   'trash.list': [2, listTrash],
   'trash.restore': [3, restoreOne],
   'uploads.create': [12, createUploadAs],
@@ -1440,6 +1441,7 @@ async function tell(commands: Iterable<fc.AsyncCommand<World, Service>>): Promis
         plan: null,
       });
     }
+    await defineFirst(world, project, text);
   });
   await fc.asyncModelRun(() => ({ model: world, real: service }), commands);
   for (const project of world.projects) await service.use(() => expectAllTold(world, project));

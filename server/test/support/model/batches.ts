@@ -24,13 +24,16 @@ import {
   folders,
   pick,
   refusal,
+  someOwner,
   someone,
   someSpace,
-  someUser,
   tenantOf,
   type UserPath,
   type World,
 } from './story.ts';
+
+const isTrashed = ({ trashed }: StoredFile): boolean => trashed === true;
+const isLive = (file: StoredFile): boolean => !isTrashed(file);
 
 interface Batch {
   readonly chosen: readonly StoredFile[];
@@ -40,18 +43,24 @@ interface Batch {
   readonly ids: readonly string[];
 }
 
-/** Up to three files of one user, with an id among them that is sometimes strange. Null if there is nothing to send. */
+/**
+ * Up to three files of one user, with an id among them that is sometimes strange. Null if there is nothing to send. Those that
+ * are meant, but not taken, are not strange.
+ */
 function someBatch(
   world: World,
   caller: Caller,
   user: User | null,
   draw: Draw,
   isMeant: (file: StoredFile) => boolean,
+  isTaken = isMeant,
 ): Batch | null {
   const own = user && caller.project ? filesOf(caller.project, user) : [];
   const meant = own.filter((file) => isMeant(file) && (!caller.space || file.space === caller.space));
-  const first = draw.what % Math.max(1, meant.length);
-  const chosen = meant.slice(first, first + 1 + (draw.number % 3));
+  const taken = meant.filter(isTaken);
+  const first = draw.what % Math.max(1, taken.length);
+  const some = taken.slice(first, first + 1 + (draw.number % 3));
+  const chosen = draw.number % 2 ? some : some.reverse();
   const elsewhere = world.projects
     .flatMap((project) => project.files)
     .filter((file) => !meant.includes(file));
@@ -76,11 +85,11 @@ const expectInOrder = (shown: readonly { id: string }[], chosen: readonly Stored
 /** An update or a deletion. */
 export async function runBatch(world: World, draw: Draw): Promise<void> {
   const caller = someone(world, draw, fileCallers);
-  const place = someUser(world, caller, draw);
-  const batch = someBatch(world, caller, place.user, draw, (file) => !file.trashed);
+  const place = someOwner(world, caller, draw, isLive);
+  const batch = someBatch(world, caller, place.user, draw, isLive);
   if (!batch) return;
   const { chosen, strange, ids } = batch;
-  const isUpdate = draw.number % 2 === 0;
+  const isUpdate = draw.number % 4 > 1;
   const change = { folder: pick(folders, draw.what) ?? '', tags: draw.also ? ['batch'] : [] };
   const body = isUpdate ? { ids, action: 'update', set: change } : { ids, action: 'delete' };
   const reply = await world.api.post(`${place.path}/files/batch`, caller.text, body);
@@ -137,9 +146,10 @@ function placeCopies(
 /** Of a file with a job, nobody can tell which bytes it has at this moment. */
 export async function copyMany(world: World, draw: Draw): Promise<void> {
   const caller = someone(world, draw, fileCallers);
-  const { aimed, space, at: _, ...place } = someSpace(world, caller, draw);
-  const batch = someBatch(world, caller, place.user, draw, (file) => !file.trashed);
-  if (!batch || batch.chosen.some(({ job }) => job)) return;
+  const place = someOwner(world, caller, draw, isLive);
+  const { aimed, space } = someSpace(world, caller, draw, place);
+  const batch = someBatch(world, caller, place.user, draw, isLive, (file) => isLive(file) && !file.job);
+  if (!batch) return;
   const set = someWishes(draw, aimed);
   const reply = await world.api.post(`${place.path}/files/batch`, caller.text, {
     ids: batch.ids,
@@ -179,8 +189,8 @@ function expectedOfCopies(
 
 export async function restoreMany(world: World, draw: Draw): Promise<void> {
   const caller = someone(world, draw, fileCallers);
-  const place = someUser(world, caller, draw);
-  const batch = someBatch(world, caller, place.user, draw, (file) => file.trashed === true);
+  const place = someOwner(world, caller, draw, isTrashed);
+  const batch = someBatch(world, caller, place.user, draw, isTrashed);
   if (!batch) return;
   const { chosen, strange, ids } = batch;
   const isMistaken = draw.stray % 13 === 2;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { sha256 } from '../bytes.ts';
 import { rowsOf } from '../database.ts';
-import { type Caller, isOpen, isShared, isUsedUp, type Project, type Share, type User } from '../model.ts';
+import { isOpen, isShared, isUsedUp, type Project, type Share } from '../model.ts';
 import { expectBytesStatus, fetchBytes } from './reading.ts';
 import {
   asked,
@@ -13,6 +13,7 @@ import {
   fileCallers,
   files,
   type Guard,
+  pathOfUser,
   pick,
   pickLive,
   projectOf,
@@ -21,7 +22,6 @@ import {
   someone,
   someUser,
   tenantOf,
-  type UserPath,
   type World,
 } from './story.ts';
 
@@ -116,11 +116,6 @@ export async function withShare(world: World, draw: Draw, verb: 'read' | 'change
     Object.assign(share, { active: change.active, max: change.max_downloads });
     expect(reply.body.share).toMatchObject(viewOfShare(share));
   }
-}
-
-function pathOfUser(caller: Caller, owner: User): UserPath {
-  const user = caller.project?.users.find((one) => one === owner && !one.gone) ?? null;
-  return { path: `/project/users/${owner.id}`, user };
 }
 
 /** Any share that ever was. */

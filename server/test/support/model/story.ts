@@ -187,6 +187,28 @@ export function someUser(world: World, caller: Caller, draw: Draw): UserPath {
   return { path: `/project/users/${aimed.id}`, user };
 }
 
+export function pathOfUser(caller: Caller, owner: User): UserPath {
+  const user = caller.project?.users.find((one) => one === owner && !one.gone) ?? null;
+  return { path: `/project/users/${owner.id}`, user };
+}
+
+/** Mostly a user of the caller who has such files. */
+export function someOwner(
+  world: World,
+  caller: Caller,
+  draw: Draw,
+  isMeant: (file: StoredFile) => boolean,
+): UserPath {
+  const meant = caller.project?.files.filter(
+    (file) =>
+      isMeant(file) &&
+      (!caller.pinned || caller.pinned === file.owner) &&
+      (!caller.space || caller.space === file.space),
+  );
+  const { owner } = pick(meant ?? [], draw.number >> 2) ?? {};
+  return owner && draw.stray % 4 > 0 ? pathOfUser(caller, owner) : someUser(world, caller, draw);
+}
+
 export function expectStatus(reply: Reply, expected: number, what: string): boolean {
   if (reply.status !== expected)
     throw new Error(`${what}: the model says ${expected}, the service ${reply.status} ${reply.text}`);
@@ -241,8 +263,8 @@ export function someFile(
   caller: Caller,
   draw: Draw,
   isLiked: (file: StoredFile) => boolean = () => true,
+  place = someUser(world, caller, draw),
 ) {
-  const place = someUser(world, caller, draw);
   const own = place.user && caller.project ? filesOf(caller.project, place.user) : [];
   const everywhere = world.projects.flatMap((project) => project.files);
   const liked = own.filter(isLiked);
@@ -257,8 +279,7 @@ export function someFile(
   };
 }
 
-export function someSpace(world: World, caller: Caller, draw: Draw) {
-  const place = someUser(world, caller, draw);
+export function someSpace(world: World, caller: Caller, draw: Draw, place = someUser(world, caller, draw)) {
   const own = caller.project?.spaces.filter((one) => one.owner === place.user) ?? [];
   const everywhere = world.projects.flatMap((project) => project.spaces);
   const from = draw.stray % 7 === 4 || own.length === 0 ? everywhere : own;

@@ -26,6 +26,7 @@ import {
   pickLive,
   refusal,
   someFile,
+  someOwner,
   someone,
   tenantOf,
   type World,
@@ -86,6 +87,15 @@ export async function createVariant(world: World, draw: Draw): Promise<void> {
   expect(reply.body.variant).toMatchObject(viewOfVariant(made));
 }
 
+/** So that a story need not wait for its owner to have images to read. */
+export async function defineFirst(world: World, project: Project, key: string): Promise<void> {
+  const [definition] = definitions;
+  const [name = ''] = definable;
+  const reply = await world.api.post('/project/variants', key, { name, ...definition });
+  expectStatus(reply, 201, 'variants.create');
+  project.variants.push({ name, version: 1, recipe: changedRecipe(noRecipe, definition ?? {}) ?? noRecipe });
+}
+
 /** All of them, by name, or one. */
 export async function readDefinitions(world: World, draw: Draw): Promise<void> {
   const caller = someone(world, draw);
@@ -139,7 +149,8 @@ const picturesOf = ({ files: all }: Project): StoredFile[] =>
 export async function readVariant(world: World, draw: Draw): Promise<void> {
   const caller = someone(world, draw, fileCallers);
   const isPicture = ({ picture, trashed }: StoredFile) => picture !== undefined && !trashed;
-  const { at, file, trashed: _, ...place } = someFile(world, caller, draw, isPicture);
+  const owner = someOwner(world, caller, draw, isPicture);
+  const { at, file, trashed: _, ...place } = someFile(world, caller, draw, isPicture, owner);
   const { name, variant } = someVariant(caller, draw);
   const way = pick(['url', 'content', 'redirect'] as const, draw.stray >> 4) ?? 'url';
   const known = file && variant ? (file.picture ? 200 : 422) : 404;
