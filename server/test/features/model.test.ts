@@ -1414,8 +1414,8 @@ beforeAll(async () => {
     RATE_LIMIT_MAX: '1000000000',
     REAPER_INTERVAL_SECONDS: '1',
     USER_TOKEN_TTL_SECONDS: '86400',
-    // A few images of these stories, so that some are evicted and made again.
-    VARIANT_CACHE_BYTES: '600',
+    // One or two images of these stories, so that others are evicted and made again.
+    VARIANT_CACHE_BYTES: '150',
   });
   await keepTransitions(base.databaseUrl);
   service = new Service(base, await adminSession(base.api));
