@@ -1,4 +1,4 @@
-// Notifies the hubs of all processes of events that were committed without it. A transaction that notifies holds a lock of the whole
+// Notifies the hubs of all processes of events whose own transaction did not. A transaction that notifies holds a lock of the whole
 // database until its commit is on disk; a statement that does nothing else holds it for a moment.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../platform/db/postgres.ts';
