@@ -20,6 +20,7 @@ const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 /** The screen must be complete when this is called. */
 export async function lookAt(page: Page, screen: string): Promise<void> {
   if (folder) await mkdir(folder, { recursive: true });
+  await nothingIsBusy(page);
   for (const { name, width, height, colorScheme } of looks) {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme });
@@ -34,6 +35,10 @@ export async function lookAt(page: Page, screen: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.emulateMedia({ colorScheme: 'light' });
 }
+
+/** A button that finishes its work while axe reads the page would be judged by the pale colours of a busy one. */
+const nothingIsBusy = (page: Page): Promise<unknown> =>
+  page.waitForFunction(() => !document.querySelector('[aria-disabled="true"], [aria-busy="true"]'));
 
 /** Chromium recolours in the frame after the change. */
 const nextFrames = (page: Page): Promise<void> =>
