@@ -103,6 +103,8 @@ describe.skipIf(!browserPath)('what the console loads', () => {
     const page = await opened.newPage();
     await logInAs(page, opened.url, email, password);
     await page.locator('.layout h1').waitFor();
+    // Or the first screen's last request would be counted for the next.
+    await page.waitForLoadState('networkidle');
     let asked: string[] = [];
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());

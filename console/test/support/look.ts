@@ -38,7 +38,11 @@ export async function lookAt(page: Page, screen: string): Promise<void> {
 
 /** A button that finishes its work while axe reads the page would be judged by the pale colours of a busy one. */
 const nothingIsBusy = (page: Page): Promise<unknown> =>
-  page.waitForFunction(() => !document.querySelector('[aria-disabled="true"], [aria-busy="true"]'));
+  page.waitForFunction(() => {
+    // Behind a dialog that asks to log in again, a button may wait for its answer.
+    const inFront = document.querySelector('dialog[open]') ?? document;
+    return !inFront.querySelector('button[aria-busy="true"]');
+  });
 
 /** Chromium recolours in the frame after the change. */
 const nextFrames = (page: Page): Promise<void> =>
