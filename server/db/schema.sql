@@ -2820,12 +2820,13 @@ $function$;
 
 CREATE OR REPLACE FUNCTION public.usage_bucket(bytes bigint)
  RETURNS integer
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-  select case when bytes < 16 then bytes::integer
-    else floor(16 * ln(bytes::float8) / ln(2::float8))::integer - 48 end
-$function$;
+begin
+  return case when bytes < 16 then bytes::integer
+    else floor(16 * ln(bytes::float8) / ln(2::float8))::integer - 48 end;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.usage_page(project uuid, first_day date, last_day date, after_user uuid, only_user uuid, rows_max integer, as_csv boolean, OUT rows_text text, OUT next_day date, OUT next_user uuid)
  RETURNS record
