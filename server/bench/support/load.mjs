@@ -165,9 +165,12 @@ export async function takeTurns(candidates, { rounds, seconds, warmSeconds = sec
   return summaries;
 }
 
-/** What a request of one candidate costs for each of another, in CPU: the median of the turns, whose neighbours share the noise. */
-export const ratioOfTurns = (ones, others) =>
-  median(ones.map(({ cpu }, turn) => cpu.sum / others[turn].cpu.sum));
+/**
+ * What a request of one candidate costs for each of another, in CPU of the `part`: service, database or their sum. The
+ * median of the turns, whose neighbours share the noise.
+ */
+export const ratioOfTurns = (ones, others, part = 'sum') =>
+  median(ones.map(({ cpu }, turn) => cpu[part] / others[turn].cpu[part]));
 
 /**
  * CPU over all rounds, and medians of the figures that vary with other load on the machine. Other load also empties

@@ -1,5 +1,5 @@
 // Turns the summaries of a run into rows of the table: costs per request, and this checkout compared with another.
-import { totalOf } from './load.mjs';
+import { ratioOfTurns, totalOf } from './load.mjs';
 
 /** Costs must not rise by more than this against another checkout. */
 const noDearer = { atMost: 1.03 };
@@ -45,12 +45,11 @@ export const otherName = (who) => `other ${who}`;
 const againstOther = (summaries) =>
   Object.keys(summaries)
     .filter((who) => summaries[otherName(who)])
-    .flatMap((who) => {
-      const ours = totalOf(summaries[who]).cpu;
-      const theirs = totalOf(summaries[otherName(who)]).cpu;
-      return [
-        { name: `${who}: new/other, service`, figure: ours.service / theirs.service, unit: '' },
-        { name: `${who}: new/other, database`, figure: ours.database / theirs.database, unit: '' },
-        { name: `${who}: new/other, sum`, figure: ours.sum / theirs.sum, unit: '', target: noDearer },
-      ];
-    });
+    .flatMap((who) =>
+      ['service', 'database', 'sum'].map((part) => ({
+        name: `${who}: new/other, ${part}`,
+        figure: ratioOfTurns(summaries[who], summaries[otherName(who)], part),
+        unit: '',
+        ...(part === 'sum' && { target: noDearer }),
+      })),
+    );
