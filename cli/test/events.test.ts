@@ -1,7 +1,7 @@
 // pakhus events and webhooks: what they print, where they go on, and what a receiver gets.
 import type { ChildProcess } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { verifyWebhook, type WebhookEvent } from '@pakhus/client/webhooks';
 import { afterEach, expect, test } from 'vitest';
@@ -14,21 +14,26 @@ interface Following {
   readonly child: ChildProcess;
   /** What it has printed so far. */
   out(): string;
+  err(): string;
   /** Interrupts it. */
   end(): Promise<Outcome>;
 }
 
 /** As a process, like a person would leave it running. */
-function follow(words: string): Following {
-  const child = startCommand(words, { env: service.env });
-  let out = '';
+function follow(words: string, env: Record<string, string> = {}): Following {
+  const child = startCommand(words, { env: { ...service.env, ...env } });
+  let [out, err] = ['', ''];
   child.stdout?.on('data', (chunk) => {
     out += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    err += chunk;
   });
   const outcome = outcomeOf(child);
   return {
     child,
     out: () => out,
+    err: () => err,
     end: () => {
       child.kill('SIGINT');
       return outcome;
@@ -92,6 +97,52 @@ test('events follows until it is interrupted, and then says where to go on', asy
   const { events } = await readOnce(`--cursor=${linesOf(out).at(-1).next_cursor}`);
   expect(namesOf(events)).toEqual(['not seen']);
 });
+
+test('events says when the service is away and when it is back, and misses nothing', async () => {
+  const { cursor } = await readOnce();
+  const relay = await startRelay();
+  const following = follow(`events --cursor=${cursor}`, { PAKHUS_URL: relay.url });
+  await create('before');
+  await expect.poll(following.out).toContain('before');
+  await relay.cut();
+  await expect.poll(following.err).toContain('trying until it answers');
+  await create('meanwhile');
+  await relay.mend();
+  await expect.poll(following.out).toContain('meanwhile');
+  const { code, out, err } = await following.end();
+  expect(code).toBe(130);
+  expect(err.match(/trying until it answers|answers again/g)).toEqual([
+    'trying until it answers',
+    'answers again',
+  ]);
+  expect(out.match(/before|meanwhile/g)).toEqual(['before', 'meanwhile']);
+  await relay.cut();
+});
+
+/** A way to the service that can be cut. */
+async function startRelay() {
+  const { hostname, port } = new URL(service.env.PAKHUS_URL as string);
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((inner) => {
+    const outer = connect(Number(port), hostname);
+    for (const socket of [inner, outer]) sockets.add(socket.on('error', () => socket.destroy()));
+    inner.pipe(outer).pipe(inner);
+  });
+  const listen = async (at: number) => {
+    await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  };
+  const own = await listen(0);
+  return {
+    url: `http://127.0.0.1:${own}`,
+    mend: () => listen(own),
+    cut: () =>
+      new Promise<unknown>((resolve) => {
+        server.close(resolve);
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
 
 interface Hook {
   readonly url: string;

@@ -6,9 +6,9 @@ import type { Call } from '../frame/command.ts';
 import { open } from './results.ts';
 
 export async function events({ options, context }: Call<FeedOptions>) {
-  const { client, signal } = await open(context);
+  const { client } = await open(context);
   const print = async (page: EventsPage) => {
     for (const event of page.events) await context.out.print(event, () => describeEvent(event));
   };
-  return handlePages(context, openPages(client, options, signal), print, 'pakhus events');
+  return handlePages(context, openPages(client, options, context), print, 'pakhus events');
 }

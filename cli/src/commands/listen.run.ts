@@ -18,7 +18,7 @@ export async function listen({ options, context }: Call<ListenOptions>) {
   const url = parseReceiver(options.forward);
   const { client, target } = await connect(context);
   const receiver = { url, secret: await checkSecret(options.secret ?? deriveSecret(target.key)) };
-  const pages = openPages(client, options, signal);
+  const pages = openPages(client, options, context);
   let isFollowing = false;
   const forwardPage = async ({ events }: EventsPage) => {
     // Not before the service has answered: from then on no event is missed.

@@ -1,7 +1,7 @@
 // Reads the feed of events for commands: where to begin, and what to say at the end.
 import type { Client, EventOptions, EventPattern, EventsPage } from '@pakhus/client/node';
 import type { Context } from '../frame/command.ts';
-import { exitCodes } from '../frame/failure.ts';
+import { exitCodes, reportFailure } from '../frame/failure.ts';
 
 export interface FeedOptions {
   readonly types: string | undefined;
@@ -20,11 +20,29 @@ export const parseTypes = (types: string | undefined): readonly EventPattern[] =
 export function openPages(
   client: Client,
   { types, from, cursor, once }: FeedOptions,
-  signal: AbortSignal,
+  context: Context,
 ): AsyncIterable<EventsPage> {
   const place = from === 'oldest' ? ({ from, cursor } as const) : { cursor };
-  const options = { ...place, types: parseTypes(types), signal };
-  return once ? readOnce(client, options) : client.project.events(options).pages();
+  const options = { ...place, types: parseTypes(types), signal: context.signal };
+  return once ? readOnce(client, options) : follow(client, options, context);
+}
+
+/** Says once when the service is away, and once when it is back. */
+async function* follow(
+  client: Client,
+  options: EventOptions,
+  { err, signal }: Context,
+): AsyncGenerator<EventsPage> {
+  let isAway = false;
+  const onRetry = (error: unknown) => {
+    if (!isAway) err.say(`${reportFailure(error, signal).message}; trying until it answers`);
+    isAway = true;
+  };
+  for await (const page of client.project.events({ ...options, onRetry }).pages()) {
+    if (isAway) err.say('The service answers again');
+    isAway = false;
+    yield page;
+  }
 }
 
 const pageEvents = 1000;

@@ -4,7 +4,15 @@ import type { Deps } from '../../contract/deps.ts';
 import { type EventPage, type EventPosition, eventTypes, type FeedEvent } from '../../contract/event.ts';
 import { invalid, PakhusError } from '../../kernel/error.ts';
 import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
-import { deleteEvents, type FeedRow, findFeed, haveEnded, listenFor, openHistory } from './events.sql.ts';
+import {
+  deleteEvents,
+  type FeedRow,
+  findFeed,
+  haveEnded,
+  listenFor,
+  notifyOf,
+  openHistory,
+} from './events.sql.ts';
 
 type FeedDeps = Pick<Deps, 'db' | 'cursors' | 'eventHub'>;
 
@@ -59,6 +67,11 @@ export async function startListening(deps: FeedDeps, projectId: string): Promise
   await waitForOlder(deps.db, listening.xid);
   return find();
 }
+
+/** Wakes everybody who waits for the project's events, webhook workers too, when the transaction commits. */
+export const notifyReaders = async (tx: Transaction, projectId: string): Promise<void> => {
+  await tx.query(notifyOf([projectId]));
+};
 
 const olderMsMax = 1_000;
 const olderRetryMs = 20;

@@ -8,6 +8,7 @@ import type { PageRequest } from '../../platform/db/paging.ts';
 import type { Transaction } from '../../platform/db/postgres.ts';
 import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { recordAudit } from '../audit/audit.service.ts';
+import { notifyReaders } from '../events/events.service.ts';
 import { findEvent, testType } from './webhooks.message.ts';
 import { about, lockAndRead, readWebhook } from './webhooks.service.ts';
 import {
@@ -18,7 +19,6 @@ import {
   insertPending,
   listDeliveries,
   markDue,
-  notifyWorkers,
 } from './webhooks.sql.ts';
 
 /** Asked for and not yet sent, of one webhook. */
@@ -105,6 +105,6 @@ async function addPending(
     insertPending(projectId, webhookId, newTimedId(now), message, isoOf(now)),
   );
   await tx.query(markDue(projectId, webhookId));
-  await tx.query(notifyWorkers(projectId));
+  await notifyReaders(tx, projectId);
   return row as DeliveryRow;
 }

@@ -9,7 +9,7 @@ import type { Queryable, Transaction } from '../../platform/db/postgres.ts';
 import { projectTransaction, readPage } from '../../platform/db/project-work.ts';
 import { OutboundRefusal } from '../../platform/outbound/faults.ts';
 import { changeOf, recordAudit } from '../audit/audit.service.ts';
-import { expandTypes, startListening, UnknownType } from '../events/events.service.ts';
+import { expandTypes, notifyReaders, startListening, UnknownType } from '../events/events.service.ts';
 import { credentialTransaction } from '../keys/keys.service.ts';
 import { lockProject } from '../locks/locks.project.ts';
 import { newSecret } from './webhooks.secrets.ts';
@@ -25,7 +25,6 @@ import {
   insertWebhook,
   listWebhooks,
   lockWebhook,
-  notifyWorkers,
   updateListening,
   updateWebhook,
   type WebhookRow,
@@ -102,7 +101,7 @@ export async function changeWebhook(
     };
     const restart = values.url !== before.url || (values.active && !before.active);
     await tx.query(updateWebhook(projectId, webhookId, values, restart));
-    await tx.query(notifyWorkers(projectId));
+    await notifyReaders(tx, projectId);
     const after = await readWebhook(tx, projectId, webhookId);
     await recordAudit(tx, audit, about(webhookId, changeOf({ ...before }, { ...after })));
     return after;
@@ -142,7 +141,7 @@ export async function rotateSecret(
     await tx.query(insertSecret(row));
     // So that the worker which delivers at present takes the new secret.
     await tx.query(updateWebhook(projectId, webhookId, before, false));
-    await tx.query(notifyWorkers(projectId));
+    await notifyReaders(tx, projectId);
     await recordAudit(tx, audit, about(webhookId, {}));
     return { webhook: await readWebhook(tx, projectId, webhookId), plain };
   });

@@ -86,8 +86,6 @@ export const updateListening = (projectId: string, secondsAfter: number): Sql =>
     else now() + make_interval(secs => ${secondsAfter}) end
   where id = ${projectId}`;
 
-export const notifyWorkers = (projectId: string): Sql => sql`select pg_notify('pakhus_events', ${projectId})`;
-
 export interface SecretRow {
   readonly project_id: string;
   readonly webhook_id: string;
