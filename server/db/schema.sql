@@ -146,17 +146,17 @@ create table file_names (
   created_at timestamp(3) with time zone not null
 );
 alter table file_names add constraint file_names_pkey PRIMARY KEY (project_id, file_id);
-CREATE INDEX file_names_by_name ON public.file_names USING btree (user_id, name_key, file_id);
-CREATE INDEX file_names_by_sha256 ON public.file_names USING btree (user_id, sha256, file_id);
-CREATE INDEX file_names_by_size ON public.file_names USING btree (user_id, size, file_id) INCLUDE (name_key);
+CREATE INDEX file_names_by_name ON public.file_names USING btree (user_id, name_key, file_id) WITH (deduplicate_items=off);
+CREATE INDEX file_names_by_sha256 ON public.file_names USING btree (user_id, sha256, file_id) WITH (deduplicate_items=off);
+CREATE INDEX file_names_by_size ON public.file_names USING btree (user_id, size, file_id) INCLUDE (name_key) WITH (deduplicate_items=off);
 CREATE INDEX file_names_by_text ON public.file_names USING gin (user_id, name_key gin_trgm_ops);
-CREATE INDEX file_names_by_time ON public.file_names USING btree (user_id, created_at, file_id) INCLUDE (name_key, size);
-CREATE INDEX file_names_in_folder_by_name ON public.file_names USING btree (user_id, folder_hash, name_key, file_id);
-CREATE INDEX file_names_in_folder_by_size ON public.file_names USING btree (user_id, folder_hash, size, file_id) INCLUDE (name_key);
-CREATE INDEX file_names_in_folder_by_time ON public.file_names USING btree (user_id, folder_hash, created_at, file_id) INCLUDE (name_key);
-CREATE INDEX file_names_in_space_by_name ON public.file_names USING btree (space_id, name_key, file_id) WHERE (space_id IS NOT NULL);
-CREATE INDEX file_names_in_space_by_size ON public.file_names USING btree (space_id, size, file_id) WHERE (space_id IS NOT NULL);
-CREATE INDEX file_names_in_space_by_time ON public.file_names USING btree (space_id, created_at, file_id) WHERE (space_id IS NOT NULL);
+CREATE INDEX file_names_by_time ON public.file_names USING btree (user_id, created_at, file_id) INCLUDE (name_key, size) WITH (deduplicate_items=off);
+CREATE INDEX file_names_in_folder_by_name ON public.file_names USING btree (user_id, folder_hash, name_key, file_id) WITH (deduplicate_items=off);
+CREATE INDEX file_names_in_folder_by_size ON public.file_names USING btree (user_id, folder_hash, size, file_id) INCLUDE (name_key) WITH (deduplicate_items=off);
+CREATE INDEX file_names_in_folder_by_time ON public.file_names USING btree (user_id, folder_hash, created_at, file_id) INCLUDE (name_key) WITH (deduplicate_items=off);
+CREATE INDEX file_names_in_space_by_name ON public.file_names USING btree (space_id, name_key, file_id) WITH (deduplicate_items=off) WHERE (space_id IS NOT NULL);
+CREATE INDEX file_names_in_space_by_size ON public.file_names USING btree (space_id, size, file_id) WITH (deduplicate_items=off) WHERE (space_id IS NOT NULL);
+CREATE INDEX file_names_in_space_by_time ON public.file_names USING btree (space_id, created_at, file_id) WITH (deduplicate_items=off) WHERE (space_id IS NOT NULL);
 
 create table file_tags (
   project_id uuid not null,
@@ -197,18 +197,18 @@ alter table files add constraint files_size_check CHECK ((size >= 0));
 alter table files add constraint files_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text])));
 alter table files add constraint files_zone_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
 CREATE INDEX files_held ON public.files USING btree (project_id, user_id, retain_until) WHERE (retain_until IS NOT NULL);
-CREATE INDEX files_newest ON public.files USING btree (project_id, user_id, created_at, id);
-CREATE INDEX files_of_classifier ON public.files USING btree (user_id, classifier, created_at, id) WHERE (classifier IS NOT NULL);
-CREATE INDEX files_of_folder ON public.files USING btree (user_id, translate(folder, '/'::text, ''::text), created_at, id);
-CREATE INDEX files_of_level ON public.files USING btree (user_id, created_at, id) WHERE (space_id IS NULL);
-CREATE INDEX files_of_mime_type ON public.files USING btree (user_id, mime_type, created_at, id);
-CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at, id) WHERE (space_id IS NOT NULL);
-CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at, id) WHERE (space_id IS NOT NULL);
-CREATE INDEX files_public ON public.files USING btree (user_id, created_at, id) WHERE (visibility = 'public'::text);
+CREATE INDEX files_newest ON public.files USING btree (project_id, user_id, created_at, id) WITH (deduplicate_items=off);
+CREATE INDEX files_of_classifier ON public.files USING btree (user_id, classifier, created_at, id) WITH (deduplicate_items=off) WHERE (classifier IS NOT NULL);
+CREATE INDEX files_of_folder ON public.files USING btree (user_id, translate(folder, '/'::text, ''::text), created_at, id) WITH (deduplicate_items=off);
+CREATE INDEX files_of_level ON public.files USING btree (user_id, created_at, id) WITH (deduplicate_items=off) WHERE (space_id IS NULL);
+CREATE INDEX files_of_mime_type ON public.files USING btree (user_id, mime_type, created_at, id) WITH (deduplicate_items=off);
+CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at, id) WITH (deduplicate_items=off) WHERE (space_id IS NOT NULL);
+CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at, id) WITH (deduplicate_items=off) WHERE (space_id IS NOT NULL);
+CREATE INDEX files_public ON public.files USING btree (user_id, created_at, id) WITH (deduplicate_items=off) WHERE (visibility = 'public'::text);
 CREATE INDEX files_to_expire ON public.files USING btree (GREATEST(expires_at, retain_until)) WHERE (expires_at IS NOT NULL);
-CREATE INDEX files_to_hide ON public.files USING btree (id) WHERE ((visibility = 'private'::text) AND (zone = 'public'::text));
-CREATE INDEX files_to_move ON public.files USING btree (id) WHERE (visibility <> zone);
-CREATE INDEX files_to_read ON public.files USING btree (project_id, id) WHERE ((sha256 IS NULL) OR (crc32 IS NULL));
+CREATE INDEX files_to_hide ON public.files USING btree (id) WITH (deduplicate_items=off) WHERE ((visibility = 'private'::text) AND (zone = 'public'::text));
+CREATE INDEX files_to_move ON public.files USING btree (id) WITH (deduplicate_items=off) WHERE (visibility <> zone);
+CREATE INDEX files_to_read ON public.files USING btree (project_id, id) WITH (deduplicate_items=off) WHERE ((sha256 IS NULL) OR (crc32 IS NULL));
 CREATE TRIGGER files_added AFTER INSERT ON public.files REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION note_files_added();
 CREATE TRIGGER files_changed AFTER UPDATE ON public.files FOR EACH ROW WHEN ((((((old.project_id IS DISTINCT FROM new.project_id) OR (old.visibility IS DISTINCT FROM new.visibility)) OR (old.mime_type IS DISTINCT FROM new.mime_type)) OR (old.classifier IS DISTINCT FROM new.classifier)) OR (old.size IS DISTINCT FROM new.size))) EXECUTE FUNCTION note_file_changed();
 CREATE TRIGGER files_drop_jobs AFTER DELETE ON public.files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_jobs();
