@@ -2,7 +2,13 @@
 import type { Readable } from 'node:stream';
 import type { Deps } from '../../contract/deps.ts';
 import type { ByteRange } from '../../kernel/media/byte-range.ts';
-import { findContentOf, isContentGone, openContent, type StoredContent } from '../content/content.source.ts';
+import {
+  contentGone,
+  findContentOf,
+  isContentGone,
+  openContent,
+  type StoredContent,
+} from '../content/content.source.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
 import type { Zip } from './zip.find.ts';
 
@@ -15,13 +21,17 @@ export const openEntry = (
   signal: AbortSignal,
 ): Promise<Readable> => wherever(deps, zip, entry, (content) => openContent(deps, content, range, signal));
 
-/** A small file, behind free room for its header. */
-export const readEntry = (deps: Deps, zip: Zip, entry: number, signal: AbortSignal): Promise<Buffer> =>
-  wherever(deps, zip, entry, async ({ zone, key, bytes }) => {
-    const headerBytes = zip.layout.headerBytes(entry);
-    const block = Buffer.allocUnsafeSlow(headerBytes + bytes);
-    await deps.objects.read(zone, key, block.subarray(headerBytes), signal);
-    return block;
+/** A small file. */
+export const readEntry = (
+  deps: Deps,
+  zip: Zip,
+  entry: number,
+  into: Buffer,
+  signal: AbortSignal,
+): Promise<void> =>
+  wherever(deps, zip, entry, ({ zone, key, bytes }) => {
+    if (bytes !== into.length) throw contentGone();
+    return deps.objects.read(zone, key, into, signal);
   });
 
 /** Looks again if the object is not where it was: a change of visibility moves it. */

@@ -1,0 +1,56 @@
+// A stream of pieces whose memory is used again as soon as they have been written to the stream that it is piped to.
+import { Readable, type Writable } from 'node:stream';
+
+export interface Piece {
+  /** Never empty. */
+  readonly bytes: Buffer;
+  /** Called once, when nobody reads the bytes any more; not if the stream ends before that. */
+  readonly release?: () => void;
+}
+
+export class RecycledBody extends Readable {
+  readonly #pieces: AsyncGenerator<Piece>;
+
+  constructor(pieces: AsyncGenerator<Piece>) {
+    super({ highWaterMark: 1 });
+    this.#pieces = pieces;
+  }
+
+  /** Anybody else who reads it may keep the chunks, so they are not released. */
+  override _read(): void {
+    this.#pieces.next().then(
+      ({ done, value }) => this.push(done ? null : value.bytes),
+      (error) => this.destroy(error),
+    );
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    // It may wait for something that only its caller can end, when it hears that this stream is closed.
+    this.#pieces.return(undefined).catch(() => undefined);
+    done(error);
+  }
+
+  override pipe<Destination extends NodeJS.WritableStream>(destination: Destination): Destination {
+    this.#send(destination as unknown as Writable).catch((error) => this.destroy(error));
+    return destination;
+  }
+
+  async #send(destination: Writable): Promise<void> {
+    for await (const piece of this.#pieces) {
+      await write(destination, piece.bytes);
+      piece.release?.();
+    }
+    // Not a whole body: whoever destroyed it also ends the destination, in its own way.
+    if (this.destroyed) return;
+    this.push(null);
+    // Nobody reads it, and without a reader it would not end.
+    this.resume();
+    destination.end();
+  }
+}
+
+/** Until the bytes have left the process. */
+const write = (destination: Writable, bytes: Buffer): Promise<void> =>
+  new Promise((resolve, reject) => {
+    destination.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
