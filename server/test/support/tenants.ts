@@ -1,5 +1,6 @@
 // Tenants for tests. Each test creates its own, so that all can run on one server.
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Api, Reply } from './api.ts';
 import { adminEmail, adminPassword } from './pakhus.ts';
@@ -19,6 +20,24 @@ export interface Integration {
 
 export const unique = (prefix: string): string => `${prefix}-${randomBytes(6).toString('hex')}`;
 
+const attemptsMax = 4;
+const retryMs = 1_000;
+
+/**
+ * For what a test needs before it begins. A machine that stood still for seconds makes the service answer 503, which asks to try
+ * again: that is not what these tests are about.
+ */
+async function prepare(status: number, send: () => Promise<Reply>): Promise<Reply> {
+  for (let attempt = 1; ; attempt += 1) {
+    const reply = await send();
+    if (reply.status !== 503 || attempt === attemptsMax) {
+      expect(reply.status, reply.text).toBe(status);
+      return reply;
+    }
+    await delay(retryMs);
+  }
+}
+
 /** From a random address, so that tests do not share a login limit. */
 export async function logIn(api: Api, email: string, password: string): Promise<Reply> {
   const address = [...randomBytes(4)].join('.');
@@ -29,8 +48,7 @@ export async function logIn(api: Api, email: string, password: string): Promise<
 }
 
 export async function sessionOf(api: Api, email: string, password: string): Promise<string> {
-  const reply = await logIn(api, email, password);
-  expect(reply.status, reply.text).toBe(200);
+  const reply = await prepare(200, () => logIn(api, email, password));
   return reply.body.token;
 }
 
@@ -39,14 +57,13 @@ export const adminSession = (api: Api): Promise<string> => sessionOf(api, adminE
 export async function createTenant(api: Api, admin: string): Promise<Tenant> {
   const email = `${unique('owner')}@example.com`;
   const password = 'a password of a tenant';
-  const reply = await api.post('/admin/projects', admin, { name: unique('project'), email, password });
-  expect(reply.status, reply.text).toBe(201);
+  const project = { name: unique('project'), email, password };
+  const reply = await prepare(201, () => api.post('/admin/projects', admin, project));
   return { id: reply.body.project.id, email, password, key: reply.body.api_key };
 }
 
 export async function createIntegration(api: Api, key: string, fields: object = {}): Promise<Integration> {
-  const reply = await api.post('/project/integrations', key, fields);
-  expect(reply.status, reply.text).toBe(201);
+  const reply = await prepare(201, () => api.post('/project/integrations', key, fields));
   return { id: reply.body.integration.id, key: reply.body.api_key };
 }
 
@@ -55,8 +72,7 @@ export async function createUser(
   key: string,
   externalId: string = unique('user'),
 ): Promise<{ id: string; externalId: string }> {
-  const reply = await api.post('/project/users', key, { externalId });
-  expect(reply.status, reply.text).toBe(201);
+  const reply = await prepare(201, () => api.post('/project/users', key, { externalId }));
   return { id: reply.body.user.id, externalId };
 }
 
@@ -66,8 +82,8 @@ export async function mintToken(
   userId: string,
   scopes?: readonly string[],
 ): Promise<{ token: string; jti: string }> {
-  const reply = await api.post(`/project/users/${userId}/tokens`, key, scopes ? { scopes } : {});
-  expect(reply.status, reply.text).toBe(201);
+  const path = `/project/users/${userId}/tokens`;
+  const reply = await prepare(201, () => api.post(path, key, scopes ? { scopes } : {}));
   return reply.body;
 }
 
