@@ -1,10 +1,10 @@
 // The content of a file: from disk next to a bare node:http file server, and from S3 next to the store itself, by the
 // signed URL of the same file. S3 is measured only if TEST_S3_ENDPOINT names a server. Judge the ratios: what is compared takes turns.
 import { writeFile } from 'node:fs/promises';
-import http from 'node:http';
 import { join } from 'node:path';
 import { startBareFile } from './support/bare.mjs';
 import { cpuDuring } from './support/cpu.mjs';
+import { download } from './support/curl.mjs';
 import { median, pace } from './support/load.mjs';
 import { memoryMiB, watchMemory } from './support/memory.mjs';
 import { makeBucket } from './support/s3-bucket.mjs';
@@ -46,24 +46,11 @@ async function store(server, { key, userId }) {
   return { url: `${server.url}${path}/${file.id}/content`, headers, signedUrl: read.url };
 }
 
-const agent = new http.Agent({ keepAlive: true });
-
 /** MB/s. */
-async function readOnce({ url, headers = {} }) {
-  const startedAt = performance.now();
-  const received = await new Promise((resolve, reject) => {
-    const request = http.get(url, { headers, agent }, (response) => {
-      let length = 0;
-      response.on('data', (chunk) => {
-        length += chunk.length;
-      });
-      response.on('end', () => resolve(length));
-      response.on('error', reject);
-    });
-    request.on('error', reject);
-  });
-  if (received !== bytes) throw new Error(`${received} of ${bytes} bytes came from ${url}`);
-  return bytes / 1e3 / (performance.now() - startedAt);
+async function readOnce(target) {
+  const { bytes: received, seconds } = await download(target);
+  if (received !== bytes) throw new Error(`${received} of ${bytes} bytes came from ${target.url}`);
+  return bytes / 1e6 / seconds;
 }
 
 async function compare(where, server, ours, theirs, whose, atLeast) {

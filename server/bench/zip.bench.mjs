@@ -1,9 +1,8 @@
 // A zip of ten thousand files from disk, in turns with `cat` of the same files through the same kind of socket: how fast it is
 // sent, and how much memory the service needs for it.
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { download } from './support/curl.mjs';
 import { formField, formHeaders, formOf } from './support/forms.mjs';
 import { median, pace } from './support/load.mjs';
 import { watchMemory } from './support/memory.mjs';
@@ -14,7 +13,6 @@ const files = Math.ceil(10_000 * Math.min(pace, 1));
 const fileBytes = Number(process.env.BENCH_BYTES ?? 64 << 10);
 const uploadsAtOnce = 16;
 const rounds = 7;
-const execute = promisify(execFile);
 
 export async function run({ pakhus, tenant, folder, startServer }) {
   await fill(pakhus, tenant);
@@ -46,22 +44,9 @@ export async function run({ pakhus, tenant, folder, startServer }) {
   ];
 }
 
-/** By curl, which leaves most of the two cores to the servers. */
-async function rateOf({ url, headers }) {
-  const given = Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
-  const format = '%{http_code} %{size_download} %{time_total}';
-  const { stdout } = await execute('curl', [
-    '--silent',
-    '--output',
-    '/dev/null',
-    '--write-out',
-    format,
-    ...given,
-    url,
-  ]);
-  const [status, bytes, seconds] = stdout.split(' ').map(Number);
-  if (status !== 200) throw new Error(`${url} answered ${status}`);
-  if (bytes < files * fileBytes) throw new Error(`${url} sent ${bytes} bytes only`);
+async function rateOf(target) {
+  const { bytes, seconds } = await download(target);
+  if (bytes < files * fileBytes) throw new Error(`${target.url} sent ${bytes} bytes only`);
   return bytes / 1024 / 1024 / seconds;
 }
 
