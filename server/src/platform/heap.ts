@@ -11,6 +11,16 @@ export function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
+type Collect = (options?: { readonly type: 'minor' }) => void;
+
+/** V8's garbage collector as a function, without making it global. */
+function exposeCollector(): Collect {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as Collect;
+  setFlagsFromString('--no-expose-gc');
+  return collect;
+}
+
 const settledMs = 10_000;
 
 /**
@@ -19,11 +29,28 @@ const settledMs = 10_000;
  * the delay, and only in the second of two collections.
  */
 export function releaseStartupMemory(): void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  setFlagsFromString('--no-expose-gc');
+  const collect = exposeCollector();
   setTimeout(() => {
     collect();
     collect();
   }, settledMs).unref();
+}
+
+/** V8 would search the whole heap for garbage after 64 MiB. */
+const passedBytesMax = 24 << 20;
+
+let passedBytes = 0;
+let collectYoung: Collect | undefined;
+
+/**
+ * Is told of every chunk that comes from the network only to be sent on. Chunks are buffers outside of the heap, and dead at once,
+ * but V8 knows that only of objects it has searched. Now and then it is made to search the young ones, which takes a
+ * millisecond.
+ */
+export function noteChunk(bytes: number): void {
+  passedBytes += bytes;
+  if (passedBytes < passedBytesMax) return;
+  passedBytes = 0;
+  collectYoung ??= exposeCollector();
+  collectYoung({ type: 'minor' });
 }

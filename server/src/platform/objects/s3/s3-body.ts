@@ -2,6 +2,7 @@
 // for the rest, of the same version of the object: two versions are never mixed.
 import { Readable } from 'node:stream';
 import { outage } from '../../../kernel/error.ts';
+import { noteChunk } from '../../heap.ts';
 import type { ObjectBody } from '../object-store.ts';
 import type { OpenReply } from './s3-client.ts';
 import { etagIn, wholeBytesIn } from './s3-headers.ts';
@@ -46,6 +47,7 @@ export class S3Body extends Readable implements ObjectBody {
     this.#source = source;
     source.on('data', (chunk: Buffer) => {
       this.#received += chunk.length;
+      noteChunk(chunk.length);
       if (!this.push(chunk)) source.pause();
     });
     source.on('end', () => this.push(null));
