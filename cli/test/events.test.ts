@@ -1,10 +1,11 @@
 // pakhus events and webhooks: what they print, where they go on, and what a receiver gets.
 import type { ChildProcess } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { verifyWebhook, type WebhookEvent } from '@pakhus/client/webhooks';
 import { afterEach, expect, test } from 'vitest';
+import { startTcpProxy } from '../../server/test/support/tcp-proxy.ts';
 import { type Outcome, outcomeOf, startCommand } from './support/command.ts';
 import { useService } from './support/service.ts';
 
@@ -100,14 +101,15 @@ test('events follows until it is interrupted, and then says where to go on', asy
 
 test('events says when the service is away and when it is back, and misses nothing', async () => {
   const { cursor } = await readOnce();
-  const relay = await startRelay();
-  const following = follow(`events --cursor=${cursor}`, { PAKHUS_URL: relay.url });
+  const { hostname, port } = new URL(service.env.PAKHUS_URL as string);
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  const following = follow(`events --cursor=${cursor}`, { PAKHUS_URL: `http://127.0.0.1:${proxy.port}` });
   await create('before');
   await expect.poll(following.out).toContain('before');
-  await relay.cut();
+  await proxy.goAway();
   await expect.poll(following.err).toContain('trying until it answers');
   await create('meanwhile');
-  await relay.mend();
+  await proxy.comeBack();
   await expect.poll(following.out).toContain('meanwhile');
   const { code, out, err } = await following.end();
   expect(code).toBe(130);
@@ -116,33 +118,8 @@ test('events says when the service is away and when it is back, and misses nothi
     'answers again',
   ]);
   expect(out.match(/before|meanwhile/g)).toEqual(['before', 'meanwhile']);
-  await relay.cut();
+  await proxy.close();
 });
-
-/** A way to the service that can be cut. */
-async function startRelay() {
-  const { hostname, port } = new URL(service.env.PAKHUS_URL as string);
-  const sockets = new Set<Socket>();
-  const server = createTcpServer((inner) => {
-    const outer = connect(Number(port), hostname);
-    for (const socket of [inner, outer]) sockets.add(socket.on('error', () => socket.destroy()));
-    inner.pipe(outer).pipe(inner);
-  });
-  const listen = async (at: number) => {
-    await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
-    return (server.address() as AddressInfo).port;
-  };
-  const own = await listen(0);
-  return {
-    url: `http://127.0.0.1:${own}`,
-    mend: () => listen(own),
-    cut: () =>
-      new Promise<unknown>((resolve) => {
-        server.close(resolve);
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
-}
 
 interface Hook {
   readonly url: string;

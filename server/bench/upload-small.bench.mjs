@@ -34,11 +34,11 @@ export async function run({ pakhus, other, tenant, database, folder, startServer
   const turns = { rounds: other ? 24 : rounds, seconds, warmSeconds: 10, connections };
   const summaries = await takeTurns(candidates, turns);
   const measures = costsOfAll(summaries, { upload: { atMost: 1.2 } });
-  return other ? measures : [...measures, ...(await besideTheBare(summaries, database.url, script))];
+  return other ? measures : [...measures, ...(await compareWithBare(summaries, database.url, script))];
 }
 
-/** What the limits of the machine leave room for: the same statements without a service, the same form without a database. */
-async function besideTheBare(summaries, url, script) {
+/** Compared with the same statements without a service, and with the same form without a database. */
+async function compareWithBare(summaries, url, script) {
   const commits = [];
   for (let round = 0; round < rounds; round++) commits.push(await pgbench(url, script));
   const [ours, bare] = [totalOf(summaries.upload), totalOf(summaries.bare)];

@@ -1,4 +1,4 @@
-// Reads the feed of events for commands: where to begin, and what to say at the end.
+// Reads the feed of events for commands: where to begin, and what to say when the service is away and at the end.
 import type { Client, EventOptions, EventPattern, EventsPage } from '@pakhus/client/node';
 import type { Context } from '../frame/command.ts';
 import { exitCodes, reportFailure } from '../frame/failure.ts';

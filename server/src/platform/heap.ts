@@ -36,16 +36,15 @@ export function releaseStartupMemory(): void {
   }, settledMs).unref();
 }
 
-/** V8 would search the whole heap for garbage after 64 MiB. */
+/** After 64 MiB of buffers V8 begins a full collection. */
 const passedBytesMax = 24 << 20;
 
 let passedBytes = 0;
 let collectYoung: Collect | undefined;
 
 /**
- * Is told of every chunk that comes from the network only to be sent on. Chunks are buffers outside of the heap, and dead at once,
- * but V8 knows that only of objects it has searched. Now and then it is made to search the young ones, which takes a
- * millisecond.
+ * Counts the bytes of chunks that come from the network only to be sent on, and collects young garbage before V8 begins a full
+ * collection because of them. Such chunks are garbage within milliseconds, so a collection of the young generation frees them.
  */
 export function noteChunk(bytes: number): void {
   passedBytes += bytes;

@@ -1,4 +1,4 @@
-// A TCP proxy on loopback in front of a real PostgreSQL or Redis that a test can close, silence and reopen. It does not parse
+// A TCP proxy on loopback in front of a real PostgreSQL, Redis or Pakhus that a test can close, silence and reopen. It does not parse
 // what it forwards.
 import { once } from 'node:events';
 import net from 'node:net';

@@ -1,7 +1,7 @@
-// Blocks of memory that are lent and used again. V8 collects garbage in the whole heap for every 64 MiB of buffers that are
-// allocated, however short they live: in a fast download, that takes more of the CPU than everything else.
+// Blocks of memory that are lent and used again. For every 64 MiB of new buffers V8 searches its whole heap for garbage, however
+// short they live, which can take half of the CPU of a fast download.
 
-/** The smallest that fits is lent. */
+/** Sizes in ascending order: the smallest that fits is lent. */
 export class Blocks {
   readonly #kinds: readonly BlockKind[];
 
@@ -9,11 +9,7 @@ export class Blocks {
     this.#kinds = kinds.map((kind) => ({ ...kind, idle: [] }));
   }
 
-  get bytesMax(): number {
-    return this.#kinds.at(-1)?.bytes ?? 0;
-  }
-
-  /** More than `bytesMax` is allocated for this once. */
+  /** A block larger than all of these is allocated, and not used again. */
   take(bytes: number): Buffer {
     const kind = this.#kinds.find((one) => one.bytes >= bytes);
     return kind?.idle.pop() ?? Buffer.allocUnsafeSlow(kind?.bytes ?? bytes);

@@ -25,7 +25,7 @@ export class RecycledBody extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    // It may wait for something that only its caller can end, when it hears that this stream is closed.
+    // Not awaited: the generator may be waiting for a read that is aborted only when this stream closes.
     this.#pieces.return(undefined).catch(() => undefined);
     done(error);
   }
@@ -40,7 +40,7 @@ export class RecycledBody extends Readable {
       await write(destination, piece.bytes);
       piece.release?.();
     }
-    // Not a whole body: whoever destroyed it also ends the destination, in its own way.
+    // The body is not complete, so whoever destroyed it closes the destination.
     if (this.destroyed) return;
     this.push(null);
     // Nobody reads it, and without a reader it would not end.
