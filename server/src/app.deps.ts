@@ -102,8 +102,10 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
   const metrics = createMetrics();
   await warnOfMissingObjects(db, settings, log);
   const hashing = openHashing(options, undo);
-  const shares = { uploads, hashing };
-  const objects = measuredStore(await openObjects(settings, downloadKeys[0], clock, shares, undo), metrics);
+  const onShortage = () => uploads.places.evictSlow();
+  const storeTools = { hashing, onShortage, builtFolder: options.builtFolder };
+  const store = await openObjects(settings, downloadKeys[0], clock, storeTools, undo);
+  const objects = measuredStore(store, metrics);
   const images = openImages(options, undo);
   const queue = await openQueue(db, log, toQueueOptions(queuedJobs, settings));
   undo.push(() => queue.stop());

@@ -15,15 +15,22 @@ import { createDiskStore } from './platform/objects/disk/disk-store.ts';
 import { createDownloadSigner } from './platform/objects/disk/disk-url.ts';
 import type { ObjectStore } from './platform/objects/object-store.ts';
 
+export interface StoreTools {
+  readonly hashing: Hashing;
+  /** Called while an upload waits for memory that others hold. */
+  readonly onShortage?: () => void;
+  /** Where the built files are, if this runs from source. */
+  readonly builtFolder?: string | undefined;
+}
+
 export async function openObjects(
   settings: Settings,
   downloadSecret: Buffer,
   clock: Clock,
-  { uploads, hashing }: Pick<Deps, 'uploads' | 'hashing'>,
+  tools: StoreTools,
   undo: Undo[],
 ): Promise<ObjectStore> {
-  const onShortage = () => uploads.places.evictSlow();
-  const objects = await createConfiguredStore(settings, downloadSecret, clock, hashing, onShortage);
+  const objects = await createConfiguredStore(settings, downloadSecret, clock, tools);
   undo.push(() => objects.close());
   await objects.check();
   return objects;
@@ -34,12 +41,11 @@ export const createConfiguredStore = async (
   settings: Settings,
   downloadSecret: Buffer,
   clock: Clock,
-  hashing: Hashing,
-  onShortage?: () => void,
+  tools: StoreTools,
 ): Promise<ObjectStore> =>
   settings.S3_BUCKET === null
-    ? openDiskStore(settings, downloadSecret, clock)
-    : openS3Store(settings, settings.S3_BUCKET, hashing, onShortage);
+    ? openDiskStore(settings, downloadSecret, clock, tools)
+    : openS3Store(settings, settings.S3_BUCKET, tools);
 
 /** Opens the disk below DATA_DIR and the S3 store together, to copy from one to the other. */
 export async function openBothStores(
@@ -53,8 +59,8 @@ export async function openBothStores(
   if (!existsSync(folder))
     throw new Error(`There are no objects in ${folder}: set DATA_DIR as for the service`);
   // Any secret will do: copying signs no URLs.
-  const disk = openDiskStore(settings, Buffer.alloc(32), systemClock);
-  const s3 = await openS3Store(settings, settings.S3_BUCKET, hashing);
+  const disk = openDiskStore(settings, Buffer.alloc(32), systemClock, { hashing });
+  const s3 = await openS3Store(settings, settings.S3_BUCKET, { hashing });
   undo.push(() => s3.close());
   await s3.check();
   return { disk, s3 };
@@ -95,20 +101,25 @@ export function createPartVerifier(secrets: readonly Buffer[], clock: Clock): De
 
 const objectsFolder = ({ DATA_DIR }: Settings): string => join(DATA_DIR, 'objects');
 
-const openDiskStore = (settings: Settings, signingSecret: Buffer, clock: Clock): ObjectStore =>
+const openDiskStore = (
+  settings: Settings,
+  signingSecret: Buffer,
+  clock: Clock,
+  { builtFolder }: StoreTools,
+): ObjectStore =>
   createDiskStore({
     root: objectsFolder(settings),
     signingSecret,
     urlPath: `${apiPrefix}/objects`,
     clock,
     freeBytesMin: settings.DISK_FREE_BYTES_MIN,
+    readWorkerPath: builtFolder && join(builtFolder, 'platform/objects/disk/disk-read-worker.js'),
   });
 
 async function openS3Store(
   settings: Settings,
   bucket: string,
-  hashing: Hashing,
-  onShortage?: () => void,
+  { hashing, onShortage }: StoreTools,
 ): Promise<ObjectStore> {
   const { createS3Store } = await import('./platform/objects/s3/s3-store.ts');
   return createS3Store({

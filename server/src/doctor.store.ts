@@ -34,7 +34,9 @@ export async function examineStore(settings: Settings, report: Report, origin: s
     return;
   }
   // Any secret will do: no URL of the disk store is used.
-  const store = await createConfiguredStore(settings, Buffer.alloc(32), systemClock, inlineHashing);
+  const store = await createConfiguredStore(settings, Buffer.alloc(32), systemClock, {
+    hashing: inlineHashing,
+  });
   const check = { settings, store, report, origin };
   try {
     if (await succeeds(check, `${describeStore(settings)} can be used`, () => store.check()))

@@ -88,7 +88,8 @@ test('db.transaction: two transactions in a deadlock are both committed, each on
       await tx.query(sql`update tangle set done = done + 1 where id = ${second}`);
     });
   await Promise.all([inOrder(1, 2), inOrder(2, 1)]);
-  expect(tries).toBe(3);
+  // The second attempt may be in a deadlock again, if it is quicker than the other one wakes up.
+  expect(tries).toBeGreaterThan(2);
   expect(await rowsOf(database.url, 'select * from tangle order by id')).toEqual([
     { id: 1, done: 2 },
     { id: 2, done: 2 },

@@ -1,6 +1,7 @@
 // The guarantees of every object store. A store that passes can replace any other.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sharedBuffer } from '../../src/kernel/bytes.ts';
 import { PakhusError } from '../../src/kernel/error.ts';
 import type { ObjectMeta, ObjectStore, Zone } from '../../src/platform/objects/object-store.ts';
 import {
@@ -123,6 +124,22 @@ export function objectStoreContract(name: string, makeStore: () => Promise<Store
       const read = await readAll(await store.get('private', key, range));
       expect(read.equals(data.subarray(range.start, range.end + 1))).toBe(true);
     });
+
+    it.each([0, 1, 100_000])(
+      'fills memory with an object of %i bytes, and only if it has that length',
+      async (length) => {
+        const key = newKey();
+        const data = bytesOf(length);
+        await store.put('private', key, data, meta);
+        const into = sharedBuffer(length);
+        await store.read('private', key, into);
+        expect(into.equals(data)).toBe(true);
+        const wrong = [sharedBuffer(length + 1), ...(length > 0 ? [sharedBuffer(length - 1)] : [])];
+        for (const memory of wrong)
+          await expect(store.read('private', key, memory)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+        await expect(store.read('public', key, into)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      },
+    );
 
     it('reports a missing object as NOT_FOUND or null, and deleting it succeeds', async () => {
       const key = newKey();

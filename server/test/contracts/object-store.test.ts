@@ -8,6 +8,7 @@ import { createDiskStore } from '../../src/platform/objects/disk/disk-store.ts';
 import { createDownloadSigner } from '../../src/platform/objects/disk/disk-url.ts';
 import { createS3Store } from '../../src/platform/objects/s3/s3-store.ts';
 import { readAll } from '../support/bytes.ts';
+import { dist } from '../support/dist.ts';
 import { makeBuckets, type S3Server, testS3Server } from '../support/s3-server.ts';
 import { type Download, leftKey, objectStoreContract, type StoreUnderTest } from './object-store.suite.ts';
 
@@ -27,6 +28,7 @@ async function makeDisk(): Promise<StoreUnderTest> {
     signingSecret,
     urlPath: '/api/v1/objects',
     clock: () => Date.now() + shiftMs,
+    readWorkerPath: path.join(dist, 'platform/objects/disk/disk-read-worker.js'),
   });
 
   // Stands for the route that serves these URLs.

@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import type { Deps } from '../../contract/deps.ts';
+import { copyInto } from '../../kernel/bytes.ts';
 import type { ByteRange } from '../../kernel/media/byte-range.ts';
 import type { ZipPiece } from '../../kernel/media/zip-layout.ts';
 import { Blocks } from '../../platform/memory/blocks.ts';
@@ -17,8 +18,9 @@ const smallBytesMax = 256 << 10;
 /** Longer ones are not sent together with their file. */
 const headerBytesMax = 8 << 10;
 const aheadBytesMax = 2 << 20;
-/** On disk, half of the threads for disk access are left to others. */
-const aheadMax = { disk: 2, s3: 16 };
+const aheadMax = 16;
+/** More are read when only so many are left: on disk those that are asked for together are cheaper. */
+const aheadMin = { disk: 8, s3: 15 };
 /** Shorter pieces are sent together. */
 const chunkBytes = 64 << 10;
 
@@ -126,7 +128,7 @@ class ZipReader {
       return { bytes: block.subarray(headerBytes + start, headerBytes + end + 1), release };
     const content = block.subarray(headerBytes, headerBytes + this.#bytesOf(entry));
     const checksum = files[entry]?.crc32 ?? (await this.#checksums.note(entry, crc32(content)));
-    layout.header(entry, checksum).copy(block);
+    copyInto(block, 0, layout.header(entry, checksum));
     return { bytes: block.subarray(held.start, headerBytes + end + 1), release };
   }
 
@@ -142,6 +144,7 @@ class ZipReader {
   }
 
   #readAhead(): void {
+    if (this.#ahead.length > aheadMin[this.#deps.objects.kind]) return;
     for (let piece = this.#next; piece && this.#hasRoomFor(piece.entry); piece = this.#next) {
       if (!this.#isLarge(piece.entry)) this.#startReading(piece.entry);
       this.#advance();
@@ -151,7 +154,7 @@ class ZipReader {
   /** A large file is streamed when its turn comes; until then, nothing behind it is read. */
   #hasRoomFor(entry: number): boolean {
     if (this.#ahead.length === 0) return true;
-    if (this.#isLarge(entry) || this.#ahead.length >= aheadMax[this.#deps.objects.kind]) return false;
+    if (this.#isLarge(entry) || this.#ahead.length >= aheadMax) return false;
     return this.#aheadBytes + this.#bytesOf(entry) <= aheadBytesMax;
   }
 
@@ -190,7 +193,7 @@ function join(pieces: readonly Piece[], bytes: number): Piece {
   const block = blocks.take(bytes);
   let at = 0;
   for (const piece of pieces) {
-    at += piece.bytes.copy(block, at);
+    at += copyInto(block, at, piece.bytes);
     piece.release?.();
   }
   return { bytes: block.subarray(0, bytes), release: () => blocks.giveBack(block) };

@@ -1,9 +1,9 @@
 // Feeds chunks of any size to a hash, through shared memory of its own.
 import type { Readable } from 'node:stream';
 import { type Deferred, deferred } from '../../kernel/async/deferred.ts';
-import { copyInto } from '../../kernel/bytes.ts';
+import { copyInto, sharedBuffer } from '../../kernel/bytes.ts';
 import { type ContentDigest, splitContentDigest } from './digest.ts';
-import { type HashAlgorithm, type Hashing, type StreamHash, sharedBuffer } from './stream-hash.ts';
+import type { HashAlgorithm, Hashing, StreamHash } from './stream-hash.ts';
 
 const slabBytes = 128 << 10;
 /** One is filled while these are hashed. */

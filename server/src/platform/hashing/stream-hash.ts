@@ -21,9 +21,6 @@ export interface Hashing {
   open(algorithm: HashAlgorithm): StreamHash;
 }
 
-/** Memory that other threads can read without a copy. */
-export const sharedBuffer = (bytes: number): Buffer => Buffer.from(new SharedArrayBuffer(bytes));
-
 export const inlineHashing: Hashing = {
   open(algorithm) {
     const hash = createDigest(algorithm);

@@ -81,7 +81,7 @@ export interface ObjectStore {
   ): Promise<ObjectBody>;
   /**
    * Fills `into` with a small object of exactly that length: cheaper than a stream. Rejects with NOT_FOUND if there is none
-   * of that length.
+   * of that length. `into` must be shared memory (`sharedBuffer`); after an abort it may still be written to.
    */
   read(zone: Zone, key: string, into: Buffer, signal?: AbortSignal): Promise<void>;
   /** Null if there is none. The disk store does not keep type and disposition, and returns harmless ones. */

@@ -38,21 +38,6 @@ export async function openForRead(target: string, wanted?: string): Promise<Open
   throw noSuchObject();
 }
 
-/** Fills `into` with a file of exactly that length. */
-export async function readWhole(target: string, into: Buffer): Promise<void> {
-  const { fd, bytes } = await openForRead(target);
-  try {
-    if (bytes !== into.length) throw noSuchObject();
-    for (let at = 0; at < bytes; ) {
-      const { bytesRead } = await readFd(fd, into, at, bytes - at, at);
-      if (bytesRead === 0) throw new Error('the file is shorter than it was');
-      at += bytesRead;
-    }
-  } finally {
-    closeQuietly(fd);
-  }
-}
-
 type ReadCallback = (error: Error | null, bytesRead: number, buffer: NodeJS.ArrayBufferView) => void;
 
 /**

@@ -1,7 +1,7 @@
 // Memory for bodies on their way to disk, two slabs per body at most: one is filled while the other is written. Shared
 // memory, so that another thread can hash it meanwhile.
 import { allEnded } from '../../../kernel/async/settled.ts';
-import { sharedBuffer } from '../../hashing/stream-hash.ts';
+import { sharedBuffer } from '../../../kernel/bytes.ts';
 import type { BodyReader } from '../body-reader.ts';
 
 /** Large, because every slab costs two wake-ups of another thread. Memory that no byte has reached is not resident. */

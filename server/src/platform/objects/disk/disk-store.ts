@@ -20,9 +20,10 @@ import type {
 } from '../object-store.ts';
 import type { StagedObjects } from '../staged-objects.ts';
 import { absentAs, guardDisk, isAbsent } from './disk-errors.ts';
-import { openForRead, readFaultsAsOutages, readWhole, toObjectInfo, walk } from './disk-files.ts';
+import { openForRead, readFaultsAsOutages, toObjectInfo, walk } from './disk-files.ts';
 import { DiskLayout } from './disk-layout.ts';
 import { DiskPlaces } from './disk-places.ts';
+import { DiskReadThread } from './disk-read-thread.ts';
 import { DiskSlabs } from './disk-slabs.ts';
 import { createDiskSpace } from './disk-space.ts';
 import { createDiskStaging } from './disk-staging.ts';
@@ -37,6 +38,8 @@ export interface DiskStoreOptions {
   readonly clock: () => number;
   /** Free space that is left to others; null means 1 GiB, but at most 5 % of the disk. */
   readonly freeBytesMin?: number | null;
+  /** The built disk-read-worker.js; where the build puts it unless a test runs from source. */
+  readonly readWorkerPath?: string | undefined;
 }
 
 /** A reader that stalls holds two read buffers: the more readers there are, the smaller each buffer is. */
@@ -55,6 +58,7 @@ class DiskStore implements ObjectStore {
   readonly #layout: DiskLayout;
   readonly #writer: DiskWriter;
   readonly #signer: DownloadSigner;
+  readonly #readThread: DiskReadThread;
   #readers = 0;
 
   constructor(options: DiskStoreOptions) {
@@ -68,6 +72,7 @@ class DiskStore implements ObjectStore {
     };
     this.#writer = new DiskWriter(resources);
     this.#signer = createDownloadSigner(options.signingSecret);
+    this.#readThread = new DiskReadThread(options.readWorkerPath);
     this.staged = createDiskStaging(resources, options);
   }
 
@@ -114,7 +119,7 @@ class DiskStore implements ObjectStore {
   read(zone: Zone, key: string, into: Buffer, signal?: AbortSignal): Promise<void> {
     const read = async () => {
       signal?.throwIfAborted();
-      await readWhole(this.#layout.pathFor(zone, key), into);
+      await this.#readThread.read(this.#layout.pathFor(zone, key), into);
     };
     return guardDisk('get', read, () => signal?.aborted === true);
   }
@@ -194,6 +199,6 @@ class DiskStore implements ObjectStore {
   }
 
   close(): Promise<void> {
-    return Promise.resolve();
+    return this.#readThread.close();
   }
 }

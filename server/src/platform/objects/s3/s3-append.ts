@@ -1,6 +1,5 @@
 // Appends one body to an unfinished object: every full part goes to its multipart upload, the rest to a tail object.
-import { lengthOf } from '../../../kernel/bytes.ts';
-import { sharedBuffer } from '../../hashing/stream-hash.ts';
+import { lengthOf, sharedBuffer } from '../../../kernel/bytes.ts';
 import type { BodyReader } from '../body-reader.ts';
 import type { ObjectMeta } from '../object-store.ts';
 import type { AppendOptions, StagedPart, StagedProgress } from '../staged-objects.ts';

@@ -25,6 +25,7 @@ import {
   silentStore,
   toFault,
 } from './s3-fault.ts';
+import { largeReads } from './s3-sockets.ts';
 import { isDocument } from './s3-xml.ts';
 
 export interface S3ClientOptions extends EndpointOptions {
@@ -231,7 +232,8 @@ class UndiciS3Client implements S3Client {
     let pool = this.#pools.get(origin);
     if (!pool) {
       const { connectionsMax, connectTimeoutMs } = this.#options;
-      pool = new Pool(origin, { connections: connectionsMax, connect: { timeout: connectTimeoutMs } });
+      const connect = { timeout: connectTimeoutMs, onread: largeReads };
+      pool = new Pool(origin, { connections: connectionsMax, connect });
       this.#pools.set(origin, pool);
     }
     return pool;

@@ -1,5 +1,6 @@
 // Objects in an S3-compatible store. No reader can see an object before all of it is there.
 import { Readable } from 'node:stream';
+import { copyInto } from '../../../kernel/bytes.ts';
 import { outage } from '../../../kernel/error.ts';
 import { unknownMediaType } from '../../../kernel/media/media-type.ts';
 import { encodeRfc3986 } from '../../../kernel/text/percent.ts';
@@ -170,7 +171,7 @@ class S3Store implements StagingStore {
     const body = await this.get(zone, key, undefined, signal);
     let bytes = 0;
     for await (const chunk of body) {
-      if (bytes + (chunk as Buffer).length <= into.length) (chunk as Buffer).copy(into, bytes);
+      copyInto(into, bytes, chunk as Buffer);
       bytes += (chunk as Buffer).length;
     }
     if (bytes !== into.length) throw noSuchObject();
