@@ -251,6 +251,20 @@ describe('files.list', () => {
         'set enable_indexscan = off; set enable_indexonlyscan = off; set enable_seqscan = off',
       );
       const rare: FileSearch = { q: 'c4ca4238', sort: 'created_at', order: 'desc' };
+      for (const filter of [
+        { space: 'all' },
+        { space: 'all', folder: 'docs' },
+        { space: { spaceId: other.space_id } },
+      ] as const) {
+        const [byOwner, byName] = [false, true].map((hasMost) =>
+          findMatches(tenant.id, userId, filter, rare, noSql, 21, hasMost),
+        ) as [Sql, Sql];
+        expect(await explain(byName)).toContain('file_names_by_text');
+        if (filter.space === 'all') expect(await explain(byName)).not.toMatch(/Index Cond:.*user_id/);
+        const found = (await client.query(byOwner.text, [...byOwner.values])).rows;
+        expect(found).toHaveLength(1);
+        expect((await client.query(byName.text, [...byName.values])).rows).toEqual(found);
+      }
       expect(await explain(findMatches(tenant.id, userId, { space: 'all' }, rare, noSql, 21))).toContain(
         'file_names_by_text',
       );

@@ -18,11 +18,18 @@ export interface SearchState {
   readonly searchable: boolean;
   /** The extensions are there that a search by name needs. */
   readonly finds_text: boolean;
+  /** The user has many files, and a good part of all that are indexed. */
+  readonly has_most: boolean;
 }
+
+const mostFilesMin = 500_000;
+const mostShareMin = 0.25;
 
 export const findSearchState = (projectId: string, userId: string): Sql => sql`
   select u.file_count, p.searches_since is not null as begun, p.searchable,
-    to_regprocedure('unaccent(text)') is not null and to_regclass('file_names_by_text') is not null as finds_text
+    to_regprocedure('unaccent(text)') is not null and to_regclass('file_names_by_text') is not null as finds_text,
+    u.file_count > ${constantSql(mostFilesMin)} and u.file_count > ${constantSql(mostShareMin)} * (
+      select reltuples from pg_class where oid = 'file_names'::regclass) as has_most
   from projects p join users u on u.project_id = p.id and u.id = ${userId} where p.id = ${projectId}`;
 
 /** Waits for the uploads that are being committed, which cannot know of it. */
@@ -88,12 +95,14 @@ export function findMatches(
   search: FileSearch,
   after: Sql,
   limit: number,
+  hasMost = false,
 ): Sql {
   const key = sortKey(search, columnsOfIndex);
+  const owned = hasMost && isByNameOnly(search) ? ownedBy(userId, filter) : held(userId, filter);
   const conditions = sql`${searched(search, columnsOfIndex)}${others(projectId, filter)}`;
   return sql`
     select file_id::text as id, ${key}::text as key from file_names
-    where project_id = ${projectId} and ${held(userId, filter)}${conditions}${after}
+    where project_id = ${projectId} and ${owned}${conditions}${after}
     order by ${inOrder(search, key, sql`file_id`)} limit ${limit}`;
 }
 
@@ -106,6 +115,19 @@ export const allowMatchesOnly = (millisecondsMax: number): Sql => sql`
 function held(userId: string, { folder, space }: FileFilter): Sql {
   if (folder !== undefined) return sql`user_id = ${userId} and folder_hash = md5(${folder})::uuid`;
   return typeof space === 'object' ? sql`space_id = ${space.spaceId}` : sql`user_id = ${userId}`;
+}
+
+const isByNameOnly = ({ q, sizeMin, sizeMax, sha256 }: FileSearch): boolean =>
+  q !== undefined && [sizeMin, sizeMax, sha256].every((value) => value === undefined);
+
+/**
+ * The same, but the index of names is not asked who owns them. If most are the user's, it takes longer to read there which ones
+ * than to check the few that match.
+ */
+function ownedBy(userId: string, filter: FileFilter): Sql {
+  const owned = sql`user_id is not distinct from ${userId}`;
+  if (filter.folder !== undefined) return sql`${owned} and folder_hash = md5(${filter.folder})::uuid`;
+  return typeof filter.space === 'object' ? held(userId, filter) : owned;
 }
 
 /** Whether the user, or the space that is asked for, is one of the project. */

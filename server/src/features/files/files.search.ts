@@ -9,7 +9,7 @@ import { toEndUtc, toUtc } from '../../kernel/text/timestamp.ts';
 import { isStatementTimeout } from '../../platform/db/outage.ts';
 import type { PageRequest } from '../../platform/db/paging.ts';
 import { projectTransaction, search as runSearch } from '../../platform/db/project-work.ts';
-import { noSql } from '../../platform/db/sql.ts';
+import { noSql, type Sql } from '../../platform/db/sql.ts';
 import {
   allowMatchesOnly,
   beginIndex,
@@ -85,23 +85,25 @@ export async function searchFiles(
   const { search } = filter;
   const list = `${listName('files', actor, userId)}:${search.sort}:${search.order}`;
   const position = page.cursor === undefined ? null : deps.cursors.decode(list, page.cursor);
-  const isIndexed = !isPeriod(search) && (await mayUseIndex(deps, actor.projectId, userId, search));
-  const read = isIndexed ? readIndexed : readDirectly;
-  const { files, next } = await read(deps, actor.projectId, userId, filter, position, page);
+  const index = isPeriod(search) ? null : await findIndex(deps, actor.projectId, userId, search);
+  const { files, next } = index
+    ? await readIndexed(deps, actor.projectId, userId, filter, position, page, index.has_most)
+    : await readDirectly(deps, actor.projectId, userId, filter, position, page);
   return toFileList(files, next && deps.cursors.encode(list, next));
 }
 
-async function mayUseIndex(
+/** Null if the files are read without one. */
+async function findIndex(
   deps: Deps,
   projectId: string,
   userId: string,
   { q }: FileSearch,
-): Promise<boolean> {
+): Promise<SearchState | null> {
   const [state] = await deps.db.read<SearchState>(findSearchState(projectId, userId));
   if (q !== undefined && !state?.finds_text) throw noTextSearch();
-  if (!state || state.file_count <= fewFiles) return false;
+  if (!state || state.file_count <= fewFiles) return null;
   if (!state.begun) await startIndex(deps, projectId);
-  return state.searchable;
+  return state.searchable ? state : null;
 }
 
 const noTextSearch = () =>
@@ -156,8 +158,9 @@ async function readIndexed(
   filter: SearchFilter,
   position: Position | null,
   page: PageRequest,
+  hasMost: boolean,
 ): Promise<SearchPage> {
-  const { ids, next } = await findPage(deps, projectId, userId, filter, position, page.limit);
+  const { ids, next } = await findPage(deps, projectId, userId, filter, position, page.limit, hasMost);
   if (ids.length === 0) return { files: '', next };
   const shown = { ...page, limit: ids.length };
   const { files, more } = await readFilePage(
@@ -172,8 +175,9 @@ async function readIndexed(
 }
 
 /** So many take some milliseconds. */
-const walkedMax = 3_000;
-const matchesMsMax = 20;
+const walkedMax = 2_000;
+/** How long a look-up may take. After a walk that found something there are probably too many matches for one. */
+const lookUpMs = { afterNone: 24, afterSome: 8 };
 /** Shorter text is in no index. */
 const lookUpLengthMin = 3;
 
@@ -188,6 +192,7 @@ async function findPage(
   filter: SearchFilter,
   position: Position | null,
   limit: number,
+  hasMost: boolean,
 ): Promise<Matches> {
   const { search } = filter;
   const after = position ? afterSearched(search, columnsOfIndex, position) : noSql;
@@ -195,9 +200,9 @@ async function findPage(
   const [found] = await runSearch<WalkRow>(deps, projectId, walk);
   const { last, ids, keys } = found as WalkRow;
   if (last === null) return cutPage(ids, keys, limit);
-  const rows = canLookUp(search)
-    ? await findRare(deps, projectId, userId, filter, position, limit + 1)
-    : null;
+  const matches = findMatches(projectId, userId, filter, search, after, limit + 1, hasMost);
+  const msMax = ids.length === 0 ? lookUpMs.afterNone : lookUpMs.afterSome;
+  const rows = canLookUp(search) ? await lookUp(deps, projectId, matches, msMax) : null;
   if (!rows) return { ids, next: last };
   return cutPage(
     rows.map(({ id }) => id),
@@ -217,21 +222,17 @@ const cutPage = (ids: readonly string[], keys: readonly string[], limit: number)
 });
 
 /** Null if that takes too long. */
-async function findRare(
+async function lookUp(
   deps: Deps,
   projectId: string,
-  userId: string,
-  filter: SearchFilter,
-  position: Position | null,
-  limit: number,
+  matches: Sql,
+  msMax: number,
 ): Promise<FoundRow[] | null> {
-  const { search } = filter;
-  const after = position ? afterSearched(search, columnsOfIndex, position) : noSql;
   try {
     return await deps.projectGates.searches.during(projectId, () =>
       deps.db.transaction(async (tx) => {
-        await tx.query(allowMatchesOnly(matchesMsMax));
-        return tx.query<FoundRow>(findMatches(projectId, userId, filter, search, after, limit));
+        await tx.query(allowMatchesOnly(msMax));
+        return tx.query<FoundRow>(matches);
       }),
     );
   } catch (error) {
