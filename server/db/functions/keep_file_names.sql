@@ -23,7 +23,7 @@ create or replace trigger files_named after insert on files referencing new tabl
 create or replace trigger files_unnamed after delete on files referencing old table as changed
   for each statement execute function keep_file_names();
 -- Whoever moves a folder of a project that does not search says so, and is spared a call for every file.
-create or replace trigger files_renamed after update on files for each row
+create or replace trigger files_renamed after update of user_id, space_id, folder, name, size, sha256 on files for each row
   when ((old.user_id, old.space_id, old.folder, old.name, old.size, old.sha256) is distinct from
       (new.user_id, new.space_id, new.folder, new.name, new.size, new.sha256)
     and current_setting('pakhus.names_unsearched', true) is distinct from 'yes')

@@ -22,7 +22,7 @@ create or replace trigger files_tagged after insert on files referencing new tab
   for each statement execute function keep_file_tags();
 create or replace trigger files_untagged after delete on files referencing old table as changed
   for each statement execute function keep_file_tags();
-create or replace trigger files_retagged after update on files for each row
+create or replace trigger files_retagged after update of project_id, user_id, tags, created_at on files for each row
   when ((old.project_id, old.user_id, old.tags, old.created_at) is distinct from
     (new.project_id, new.user_id, new.tags, new.created_at))
   execute function keep_file_tags();

@@ -122,7 +122,7 @@ async function openExpected(
   range: ByteRange,
   signal: AbortSignal | undefined,
 ): Promise<ObjectBody> {
-  const body = await objects.get(zone, key, range, signal, { resumes: true });
+  const body = await objects.get(zone, key, range, signal, { toClient: true });
   if (body.object?.bytes === bytes) return body;
   body.on('error', () => undefined).destroy();
   throw contentGone();

@@ -588,7 +588,7 @@ export const moveFolder = (
   moved as (
     update files set folder = ltrim(${to}::text || substr(folder, length(${from}::text) + 1), '/'), updated_at = now()
     where project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${isBelow(from)}
-    returning id, project_id, mime_type, view),
+    returning id, project_id, mime_type, case when (select listens from listening) then view end as view),
   told as (
     insert into events (project_id, type, user_id, data)
     select project_id, 'file.updated', ${userId}::uuid, ${ofMoved} from moved where (select listens from listening)),

@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import type { Deps } from '../../contract/deps.ts';
-import { copyInto } from '../../kernel/bytes.ts';
+import { copyInto, sharedBuffer } from '../../kernel/bytes.ts';
 import type { ByteRange } from '../../kernel/media/byte-range.ts';
 import type { ZipPiece } from '../../kernel/media/zip-layout.ts';
 import { Blocks } from '../../platform/memory/blocks.ts';
@@ -26,6 +26,7 @@ const chunkBytes = 64 << 10;
 
 /** Of all zips. */
 const blocks = new Blocks(
+  sharedBuffer,
   { bytes: chunkBytes + headerBytesMax, idleMax: 16 },
   { bytes: smallBytesMax + headerBytesMax, idleMax: 8 },
 );

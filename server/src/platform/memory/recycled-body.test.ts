@@ -15,7 +15,7 @@ const expected = Buffer.concat(Array.from({ length: count }, (_, at) => Buffer.a
 
 /** As many blocks as are ever needed at once. */
 class Source {
-  readonly blocks = new Blocks({ bytes: pieceBytes, idleMax: 4 });
+  readonly blocks = new Blocks(Buffer.allocUnsafeSlow, { bytes: pieceBytes, idleMax: 4 });
   readonly seen = new Set<Buffer>();
   ended = false;
 

@@ -42,8 +42,11 @@ export interface ObjectBody extends Readable {
 }
 
 export interface GetOptions {
-  /** A store that breaks off half way is asked for the rest, of the same version, a few times. */
-  readonly resumes?: boolean;
+  /**
+   * The bytes go to a client. A store that breaks off half way is asked for the rest, of the same version, a few times. Memory is
+   * used again once it has been written to the stream that the body is piped to, which must be a socket or an answer.
+   */
+  readonly toClient?: boolean;
 }
 
 export interface PutOptions {

@@ -2,10 +2,11 @@
 // for the rest, of the same version of the object: two versions are never mixed.
 import { Readable } from 'node:stream';
 import { outage } from '../../../kernel/error.ts';
-import { noteChunk } from '../../heap.ts';
+import { type Piece, RecycledBody } from '../../memory/recycled-body.ts';
 import type { ObjectBody } from '../object-store.ts';
 import type { OpenReply } from './s3-client.ts';
 import { etagIn, wholeBytesIn } from './s3-headers.ts';
+import { countReader, releaseChunk } from './s3-sockets.ts';
 
 /** Asks for what comes after the bytes received so far. */
 export type OpenRest = (received: number, etag: string) => Promise<OpenReply>;
@@ -47,7 +48,6 @@ export class S3Body extends Readable implements ObjectBody {
     this.#source = source;
     source.on('data', (chunk: Buffer) => {
       this.#received += chunk.length;
-      noteChunk(chunk.length);
       if (!this.push(chunk)) source.pause();
     });
     source.on('end', () => this.push(null));
@@ -83,4 +83,21 @@ export class S3Body extends Readable implements ObjectBody {
       reason instanceof Error ? reason : outage('storage', 'The object store failed at get', error),
     );
   }
+}
+
+/** The same for a client: memory is used again once it has been written to the stream that the body is piped to. */
+export function recycled(body: S3Body): ObjectBody {
+  // Whoever reads gets the error. Before that, nobody listens.
+  body.on('error', () => undefined);
+  const uncount = countReader();
+  const sent = new RecycledBody(piecesOf(body)).once('close', () => {
+    uncount();
+    body.destroy();
+  });
+  return Object.assign(sent, { object: body.object });
+}
+
+async function* piecesOf(body: S3Body): AsyncGenerator<Piece> {
+  for await (const chunk of body)
+    yield { bytes: chunk as Buffer, release: () => releaseChunk(chunk as Buffer) };
 }

@@ -22,7 +22,7 @@ import type {
 } from '../object-store.ts';
 import type { StagedObjects } from '../staged-objects.ts';
 import { createPartMemory } from './part-memory.ts';
-import { S3Body } from './s3-body.ts';
+import { recycled, S3Body } from './s3-body.ts';
 import { createS3Client, type S3Call, type S3Client, type S3ClientOptions } from './s3-client.ts';
 import { headerOf, isAbsent, S3Fault, type S3Reply } from './s3-fault.ts';
 import { guardBody, guardStore, noSuchObject } from './s3-guard.ts';
@@ -40,6 +40,7 @@ import {
   isObjectList,
   isObjectPart,
 } from './s3-replies.ts';
+import { releaseChunk } from './s3-sockets.ts';
 import { S3Staging } from './s3-staging.ts';
 import { S3Uploader } from './s3-upload.ts';
 import { blocksOf, decodeListedKey, escapeXml, textOf } from './s3-xml.ts';
@@ -147,7 +148,7 @@ class S3Store implements StagingStore {
     key: string,
     range?: ObjectRange,
     signal?: AbortSignal,
-    { resumes = false }: GetOptions = {},
+    { toClient = false }: GetOptions = {},
   ): Promise<ObjectBody> {
     const read = async () => {
       if (range) assertRange(range);
@@ -156,7 +157,8 @@ class S3Store implements StagingStore {
       const openRest = (received: number, etag: string) =>
         open({ start: (range?.start ?? 0) + received, end: range?.end ?? Number.MAX_SAFE_INTEGER, etag });
       try {
-        return new S3Body(await open(range), signal, resumes ? openRest : undefined);
+        const body = new S3Body(await open(range), signal, toClient ? openRest : undefined);
+        return toClient ? recycled(body) : body;
       } catch (error) {
         if (error instanceof S3Fault && error.status === 416)
           return Object.assign(Readable.from([]), { object: null });
@@ -173,6 +175,7 @@ class S3Store implements StagingStore {
     for await (const chunk of body) {
       copyInto(into, bytes, chunk as Buffer);
       bytes += (chunk as Buffer).length;
+      releaseChunk(chunk as Buffer);
     }
     if (bytes !== into.length) throw noSuchObject();
   }

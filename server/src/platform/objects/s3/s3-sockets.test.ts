@@ -1,0 +1,120 @@
+// Bytes that pass through memory that is used again: they must be right however they arrive and however slowly they are read.
+import { createHash, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recycled, S3Body } from './s3-body.ts';
+import { largeReads, releaseChunk } from './s3-sockets.ts';
+
+const bytes = 24 << 20;
+
+/** Differs from byte to byte and from download to download, so that a block used too early shows. */
+const contentOf = (seed: number): Buffer => {
+  const content = Buffer.allocUnsafe(bytes);
+  for (let at = 0; at < bytes; at += 4) content.writeUInt32LE((at * 2654435761 + seed * 40503) >>> 0, at);
+  return content;
+};
+const contents = Array.from({ length: 4 }, (_, seed) => contentOf(seed));
+const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+
+let store: Server;
+let pool: Pool;
+let proxy: Server;
+
+const listen = async (listener: RequestListener): Promise<Server> => {
+  const server = createServer(listener);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
+};
+const originOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+beforeAll(async () => {
+  // In writes of any size; `/chunked` without a length, so that one read may hold several chunks.
+  store = await listen(async (request, response) => {
+    const [, kind, seed] = (request.url ?? '').split('/');
+    const content = contents[Number(seed)] as Buffer;
+    if (kind !== 'chunked') response.setHeader('content-length', bytes);
+    for (let at = 0; at < bytes; ) {
+      const end = at + randomInt(1, kind === 'chunked' ? 100_000 : 2_000_000);
+      if (!response.write(content.subarray(at, end))) await once(response, 'drain');
+      at = end;
+    }
+    response.end();
+  });
+  pool = new Pool(originOf(store), { connections: 64, connect: { onread: largeReads } });
+  proxy = await listen(async (request, response) => {
+    const { headers, body } = await pool.request({ method: 'GET', path: request.url ?? '/' });
+    const sent = recycled(new S3Body({ headers, body }, undefined));
+    sent.on('error', () => response.destroy()).pipe(response);
+  });
+});
+afterAll(async () => {
+  await pool.destroy();
+  for (const server of [proxy, store]) server.close();
+});
+
+async function download(path: string, pauseMs: () => number): Promise<string> {
+  const [response] = (await once(get(`${originOf(proxy)}${path}`), 'response')) as [IncomingMessage];
+  const hash = createHash('sha256');
+  let received = 0;
+  for await (const chunk of response as Readable) {
+    hash.update(chunk as Buffer);
+    received += (chunk as Buffer).length;
+    const wait = pauseMs();
+    if (wait > 0) await delay(wait);
+  }
+  expect(received).toBe(bytes);
+  return hash.digest('hex');
+}
+
+const never = () => 0;
+const sometimes = () => (randomInt(30) === 0 ? 2 : 0);
+
+test.each([
+  ['one after another', 'plain', 1, never],
+  ['several at once, some slow', 'plain', 8, sometimes],
+  ['in chunks', 'chunked', 4, sometimes],
+  ['more than get blocks', 'plain', 40, never],
+] as const)('every byte arrives: %s', async (_how, kind, count, pauseMs) => {
+  const seeds = Array.from({ length: Math.max(count, 4) }, (_, nth) => nth % contents.length);
+  for (let at = 0; at < seeds.length; at += count) {
+    const digests = await Promise.all(
+      seeds.slice(at, at + count).map((seed) => download(`/${kind}/${seed}`, pauseMs)),
+    );
+    expect(digests).toEqual(seeds.slice(at, at + count).map((seed) => digest(contents[seed] as Buffer)));
+  }
+});
+
+test('clients that leave in the middle spoil nothing for others', async () => {
+  const leave = async () => {
+    const request = get(`${originOf(proxy)}/plain/0`);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    await once(response, 'data');
+    request.destroy();
+  };
+  const [digested] = await Promise.all([
+    download('/plain/1', sometimes),
+    ...Array.from({ length: 10 }, leave),
+  ]);
+  expect(digested).toBe(digest(contents[1] as Buffer));
+});
+
+test('a chunk is used again only as a whole, and only once', async () => {
+  const { body } = await pool.request({ method: 'GET', path: '/plain/2' });
+  const kept: Buffer[] = [];
+  for await (const chunk of body) {
+    kept.push(chunk as Buffer);
+    releaseChunk((chunk as Buffer).subarray(1));
+    releaseChunk((chunk as Buffer).subarray(0, 10));
+  }
+  expect(digest(Buffer.concat(kept))).toBe(digest(contents[2] as Buffer));
+  const whole = kept.find(({ byteOffset, length }) => byteOffset === 0 && length > 100_000) as Buffer;
+  releaseChunk(whole);
+  releaseChunk(whole);
+  const others = await Promise.all([download('/plain/3', sometimes), download('/plain/0', sometimes)]);
+  expect(others).toEqual([digest(contents[3] as Buffer), digest(contents[0] as Buffer)]);
+});
