@@ -36,10 +36,16 @@ export class RecycledBody extends Readable {
   }
 
   async #send(destination: Writable): Promise<void> {
+    // Two at once: the socket has something to send while the next piece is made.
+    let previous = Promise.resolve();
     for await (const piece of this.#pieces) {
-      await write(destination, piece.bytes);
-      piece.release?.();
+      const written = write(destination, piece.bytes).then(piece.release);
+      // Awaited below, but perhaps after it has failed.
+      written.catch(() => undefined);
+      await previous;
+      previous = written;
     }
+    await previous;
     // The body is not complete, so whoever destroyed it closes the destination.
     if (this.destroyed) return;
     this.push(null);

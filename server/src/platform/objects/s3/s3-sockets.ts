@@ -4,13 +4,13 @@ import type { Socket } from 'node:net';
 import { noteChunk } from '../../heap.ts';
 import { Blocks } from '../../memory/blocks.ts';
 
-const blockBytes = 512 << 10;
+const blockBytes = 1 << 20;
 /** Less than this is copied, so that it does not hold a whole block. */
 const lentBytesMin = 32 << 10;
 /** A reader that is slow holds up to five blocks: with more readers than this there are none. */
-const readersMax = 32;
+const readersMax = 16;
 
-const blocks = new Blocks(Buffer.allocUnsafeSlow, { bytes: blockBytes, idleMax: 8 });
+const blocks = new Blocks(Buffer.allocUnsafeSlow, { bytes: blockBytes, idleMax: 4 });
 /** Shared by all connections that have no block: what was read is copied before anything else runs. */
 const scratch = Buffer.allocUnsafeSlow(64 << 10);
 /** By the memory of a block that was lent: how many of its bytes. */
