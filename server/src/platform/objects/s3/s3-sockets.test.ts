@@ -3,9 +3,9 @@ import { createHash, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recycled, S3Body } from './s3-body.ts';
 import { largeReads, releaseChunk } from './s3-sockets.ts';
@@ -21,6 +21,14 @@ const contentOf = (seed: number): Buffer => {
 const contents = Array.from({ length: 4 }, (_, seed) => contentOf(seed));
 const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
+function* piecesOf(content: Buffer, bytesMax: number): Generator<Buffer> {
+  for (let at = 0; at < content.length; ) {
+    const end = at + randomInt(1, bytesMax);
+    yield content.subarray(at, end);
+    at = end;
+  }
+}
+
 let store: Server;
 let pool: Pool;
 let proxy: Server;
@@ -34,22 +42,25 @@ const originOf = (server: Server): string => `http://127.0.0.1:${(server.address
 
 beforeAll(async () => {
   // In writes of any size; `/chunked` without a length, so that one read may hold several chunks.
-  store = await listen(async (request, response) => {
+  store = await listen((request, response) => {
     const [, kind, seed] = (request.url ?? '').split('/');
+    const isChunked = kind === 'chunked';
+    if (!isChunked) response.setHeader('content-length', bytes);
     const content = contents[Number(seed)] as Buffer;
-    if (kind !== 'chunked') response.setHeader('content-length', bytes);
-    for (let at = 0; at < bytes; ) {
-      const end = at + randomInt(1, kind === 'chunked' ? 100_000 : 2_000_000);
-      if (!response.write(content.subarray(at, end))) await once(response, 'drain');
-      at = end;
-    }
-    response.end();
+    Readable.from(piecesOf(content, isChunked ? 100_000 : 2_000_000), { objectMode: false }).pipe(response);
   });
+  // A connection that it closes while a request is on its way would fail that request.
+  store.keepAliveTimeout = 0;
   pool = new Pool(originOf(store), { connections: 64, connect: { onread: largeReads } });
-  proxy = await listen(async (request, response) => {
-    const { headers, body } = await pool.request({ method: 'GET', path: request.url ?? '/' });
-    const sent = recycled(new S3Body({ headers, body }, undefined));
-    sent.on('error', () => response.destroy()).pipe(response);
+  proxy = await listen((request, response) => {
+    const passOn = ({ headers, body }: Dispatcher.ResponseData) =>
+      recycled(new S3Body({ headers, body }, undefined))
+        .on('error', () => response.destroy())
+        .pipe(response);
+    pool
+      .request({ method: 'GET', path: request.url ?? '/' })
+      .then(passOn)
+      .catch(() => response.destroy());
   });
 });
 afterAll(async () => {
@@ -94,6 +105,8 @@ test('clients that leave in the middle spoil nothing for others', async () => {
     const request = get(`${originOf(proxy)}/plain/0`);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     await once(response, 'data');
+    // The connection breaks for both sides.
+    response.on('error', () => undefined);
     request.destroy();
   };
   const [digested] = await Promise.all([

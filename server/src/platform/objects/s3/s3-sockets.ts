@@ -10,7 +10,7 @@ const lentBytesMin = 32 << 10;
 /** A reader that is slow holds up to five blocks: with more readers than this there are none. */
 const readersMax = 16;
 
-const blocks = new Blocks(Buffer.allocUnsafeSlow, { bytes: blockBytes, idleMax: 4 });
+const blocks = new Blocks(allocate, { bytes: blockBytes, idleMax: 4 });
 /** Shared by all connections that have no block: what was read is copied before anything else runs. */
 const scratch = Buffer.allocUnsafeSlow(64 << 10);
 /** By the memory of a block that was lent: how many of its bytes. */
@@ -34,6 +34,12 @@ export const largeReads = {
     return wantsMore;
   },
 };
+
+/** Not every reader releases what it gets. */
+function allocate(bytes: number): Buffer {
+  noteChunk(bytes);
+  return Buffer.allocUnsafeSlow(bytes);
+}
 
 function lend(block: Buffer, bytes: number): Buffer {
   lent.set(block.buffer, bytes);
