@@ -10,7 +10,7 @@ begin
     (new.project_id, 'classifier', coalesce(new.classifier, ''), 1, new.size);
   return null;
 end $$;
--- The columns after `of` spare other changes even the comparison.
+-- An update of other columns than these skips the comparison.
 create or replace trigger files_changed after update of project_id, visibility, mime_type, classifier, size on files for each row
   when ((old.project_id, old.visibility, old.mime_type, old.classifier, old.size)
     is distinct from (new.project_id, new.visibility, new.mime_type, new.classifier, new.size))

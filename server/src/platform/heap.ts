@@ -43,8 +43,8 @@ let passedBytes = 0;
 let collectYoung: Collect | undefined;
 
 /**
- * Counts the bytes of chunks that come from the network only to be sent on, and collects young garbage before V8 begins a full
- * collection because of them. Such chunks are garbage within milliseconds, so a collection of the young generation frees them.
+ * Counts the bytes of buffers that are allocated for what comes from the network, and collects young garbage before V8 begins a full
+ * collection because of them. Such buffers are garbage within milliseconds, so a collection of the young generation frees them.
  */
 export function noteChunk(bytes: number): void {
   passedBytes += bytes;

@@ -1,5 +1,5 @@
 // How connections to the store are read. Node.js reads 64 KiB at a time into new memory. Large objects are read in larger
-// pieces, into blocks that are used again once their bytes have been sent on, which takes a third of the CPU.
+// pieces, into blocks that are used again once their bytes have been sent on: that takes a third of the CPU time.
 import type { Socket } from 'node:net';
 import { noteChunk } from '../../heap.ts';
 import { Blocks } from '../../memory/blocks.ts';
@@ -7,7 +7,7 @@ import { Blocks } from '../../memory/blocks.ts';
 const blockBytes = 1 << 20;
 /** Less than this is copied, so that it does not hold a whole block. */
 const lentBytesMin = 32 << 10;
-/** A reader that is slow holds up to five blocks: with more readers than this there are none. */
+/** A slow reader holds up to five blocks. With more readers than this, no connection gets a block. */
 const readersMax = 16;
 
 const blocks = new Blocks(allocate, { bytes: blockBytes, idleMax: 4 });
@@ -35,7 +35,7 @@ export const largeReads = {
   },
 };
 
-/** Not every reader releases what it gets. */
+/** Counted as garbage, because not every reader releases what it gets. */
 function allocate(bytes: number): Buffer {
   noteChunk(bytes);
   return Buffer.allocUnsafeSlow(bytes);
@@ -51,7 +51,7 @@ function copyOf(memory: Buffer, bytes: number): Buffer {
   return Buffer.from(memory.subarray(0, bytes));
 }
 
-/** After much there is probably more. */
+/** After a large read there is probably more to come. */
 function chooseNext(read: Buffer, bytes: number, isLent: boolean): Buffer {
   const wantsBlock = bytes >= lentBytesMin && readers <= readersMax;
   if (read !== scratch && !isLent) blocks.giveBack(read);
