@@ -4,6 +4,7 @@ import { setMaxListeners } from 'node:events';
 import type { Deps } from '../contract/deps.ts';
 import type { PeriodicTask } from '../contract/job.ts';
 import { withTimeout } from '../kernel/async/time-limit.ts';
+import { createTurns, type Turns } from '../kernel/async/turns.ts';
 import { sql } from '../platform/db/sql.ts';
 
 const tickMsMax = 30_000;
@@ -19,7 +20,9 @@ export function startSchedule(deps: Deps, tasks: readonly PeriodicTask[]): Sched
   const stopping = new AbortController();
   // Each task listens, and Node takes more than ten for a leak.
   setMaxListeners(tasks.length, stopping.signal);
-  const running = tasks.map((task) => repeat(deps, task, stopping.signal));
+  // All tasks ask at the start, and many again at the same tick: together they would open a connection each.
+  const inTurn = createTurns();
+  const running = tasks.map((task) => repeat(deps, task, inTurn, stopping.signal));
   return {
     async stop() {
       stopping.abort();
@@ -28,10 +31,11 @@ export function startSchedule(deps: Deps, tasks: readonly PeriodicTask[]): Sched
   };
 }
 
-async function repeat(deps: Deps, task: PeriodicTask, stopping: AbortSignal): Promise<void> {
+async function repeat(deps: Deps, task: PeriodicTask, inTurn: Turns, stopping: AbortSignal): Promise<void> {
+  const claimUnlessStopping = async () => !stopping.aborted && (await claim(deps, task));
   while (!stopping.aborted) {
     try {
-      if (await claim(deps, task)) await task.run(deps, stopping);
+      if (await inTurn(claimUnlessStopping)) await task.run(deps, stopping);
     } catch (error) {
       if (!stopping.aborted) deps.log.warn({ err: error, task: task.name }, 'periodic task failed, retrying');
     }

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/platform/db/postgres.ts';
 import { sql } from '../../src/platform/db/sql.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openQueue } from '../../src/platform/queue/queue.ts';
-import { freshDatabase } from '../support/database.ts';
+import { connectionsTo, freshDatabase } from '../support/database.ts';
 
 test('queue: a running job that exceeds the timeout for lost jobs is not given to a second worker', async () => {
   const database = await freshDatabase();
@@ -57,6 +57,35 @@ test('queue: a job with unlimited retries is retried within two minutes, after a
       db.query<{ state: string; soon: boolean }>(sql`
         select state::text, start_after < now() + interval '2 minutes' as soon from pgboss.job where id = ${id}::uuid`);
     await expect.poll(job).toEqual([{ state: 'retry', soon: true }]);
+  } finally {
+    await queue.stop();
+    await db.close();
+    await database.drop();
+  }
+});
+
+test('queue: idle workers share a connection, and all of them take jobs', async () => {
+  const database = await freshDatabase();
+  const log = createLogger('silent');
+  const db = openDatabase({ connection: { connectionString: database.url }, log });
+  const name = 'crowded';
+  const workers = 16;
+  const queue = await openQueue(db, log, [
+    { name, retriesMax: 0, retryDelaySeconds: 1, lostAfterSeconds: 60 },
+  ]);
+  try {
+    let begun = 0;
+    await queue.work(name, workers, async () => {
+      begun += 1;
+      await expect.poll(() => begun === 1 || begun === 1 + workers).toBe(true);
+    });
+    const send = () => db.transaction((tx) => queue.send(tx, name, randomUUID(), {}));
+    await send();
+    await expect.poll(() => begun).toBe(1);
+    // One to listen; of the others, each asks for jobs, sends one, completes one or looks for lost ones.
+    expect(await connectionsTo(database.url)).toBeLessThanOrEqual(6);
+    for (let n = 0; n < workers; n += 1) await send();
+    await expect.poll(() => begun).toBe(1 + workers);
   } finally {
     await queue.stop();
     await db.close();

@@ -64,6 +64,15 @@ export async function waitersIn(url: string): Promise<number> {
   return rows.length;
 }
 
+/** How many connections the service holds to this database. */
+export async function connectionsTo(url: string): Promise<number> {
+  const { rows } = await onServer(
+    url,
+    `select from pg_stat_activity where datname = current_database() and application_name = 'pakhus'`,
+  );
+  return rows.length;
+}
+
 /** The same server, another database. */
 export function withDatabase(url: string, database: string): string {
   const [, scheme, authority, query = ''] = /^(\w+:\/\/)([^/]*)\/[^?]*(\?.*)?$/.exec(url) ?? [];

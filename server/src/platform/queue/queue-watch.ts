@@ -4,7 +4,6 @@ import type PgBoss from 'pg-boss';
 import type { Database } from '../db/postgres.ts';
 import { sql } from '../db/sql.ts';
 import type { Logger } from '../log.ts';
-import type { WakeUp } from './wake-up.ts';
 
 const lookMs = 2_000;
 /** How often pg-boss looks for lost jobs and archives finished ones: while there is work, and otherwise. */
@@ -19,17 +18,17 @@ export class QueueWatch {
   readonly #boss: PgBoss;
   readonly #db: Database;
   readonly #log: Logger;
-  readonly #wakeUp: WakeUp;
+  readonly #wakeAll: () => void;
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> | null = null;
   #busyUntil = performance.now() + busyMs;
   #upkeepAt = 0;
 
-  constructor(boss: PgBoss, db: Database, log: Logger, wakeUp: WakeUp) {
+  constructor(boss: PgBoss, db: Database, log: Logger, wakeAll: () => void) {
     this.#boss = boss;
     this.#db = db;
     this.#log = log;
-    this.#wakeUp = wakeUp;
+    this.#wakeAll = wakeAll;
   }
 
   start(): void {
@@ -53,7 +52,7 @@ export class QueueWatch {
     const now = performance.now();
     if (found?.due) {
       this.#busyUntil = now + busyMs;
-      this.#wakeUp.signal();
+      this.#wakeAll();
     }
     if (now < this.#upkeepAt) return;
     this.#upkeepAt = now + (now < this.#busyUntil ? upkeepMs.busy : upkeepMs.idle);

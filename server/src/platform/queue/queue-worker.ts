@@ -1,7 +1,8 @@
-// Takes one job after another. pg-boss has its own workers, but they do not wait until the outcome of a job is stored:
+// Takes the jobs of one queue, several at a time. pg-boss has its own workers, but they do not wait until the outcome of a job is stored:
 // if the database is down at that moment, the process ends.
 import type PgBoss from 'pg-boss';
 import { whileRenewed } from '../../kernel/async/lease.ts';
+import { createTurns } from '../../kernel/async/turns.ts';
 import type { Database } from '../db/postgres.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { Logger } from '../log.ts';
@@ -27,28 +28,50 @@ export class QueueWorker<Data> {
   readonly #log: Logger;
   readonly #queue: WorkedQueue;
   readonly #handle: HandleJob<Data>;
+  readonly #wakeUp: WakeUp;
+  readonly #inTurn = createTurns();
+  /** The count of the last signal after which the queue was found empty. */
+  #emptyAt = -1;
 
-  constructor(boss: PgBoss, db: Database, log: Logger, queue: WorkedQueue, handle: HandleJob<Data>) {
+  constructor(
+    boss: PgBoss,
+    db: Database,
+    log: Logger,
+    queue: WorkedQueue,
+    wakeUp: WakeUp,
+    handle: HandleJob<Data>,
+  ) {
     this.#boss = boss;
     this.#db = db;
     this.#log = log;
     this.#queue = queue;
+    this.#wakeUp = wakeUp;
     this.#handle = handle;
   }
 
-  async run(wakeUp: WakeUp, stopping: AbortSignal): Promise<void> {
-    const { name } = this.#queue;
+  /** Takes one job after another. Call it once for each job that may run at the same time. */
+  async run(stopping: AbortSignal): Promise<void> {
+    const wakeUp = this.#wakeUp;
     while (!stopping.aborted) {
       const seen = wakeUp.count;
       try {
-        const [job] = await this.#boss.fetch<Data>(name, { batchSize: 1, includeMetadata: true });
+        const job = await this.#inTurn(() => this.#take(stopping));
         if (job) await this.#runJob(job, stopping);
         else await wakeUp.wait(seen);
       } catch (error) {
-        this.#log.warn({ err: error, queue: name }, 'queue error, retrying');
+        this.#log.warn({ err: error, queue: this.#queue.name }, 'queue error, retrying');
         await wakeUp.wait(wakeUp.count, retryMs);
       }
     }
+  }
+
+  /** A signal wakes all that wait. The first who finds nothing spares the others the query, and a connection each. */
+  async #take(stopping: AbortSignal): Promise<PgBoss.JobWithMetadata<Data> | undefined> {
+    const seen = this.#wakeUp.count;
+    if (stopping.aborted || this.#emptyAt === seen) return undefined;
+    const [job] = await this.#boss.fetch<Data>(this.#queue.name, { batchSize: 1, includeMetadata: true });
+    if (!job) this.#emptyAt = seen;
+    return job;
   }
 
   async #runJob(job: PgBoss.JobWithMetadata<Data>, stopping: AbortSignal): Promise<void> {

@@ -56,7 +56,7 @@ class PgBossQueue implements Queue {
   readonly #log: Logger;
   readonly #queues: readonly QueueOptions[];
   readonly #stopping = new AbortController();
-  readonly #wakeUp = new WakeUp();
+  readonly #wakeUps: ReadonlyMap<string, WakeUp>;
   readonly #watch: QueueWatch;
   readonly #workers: Promise<void>[] = [];
   #stopListening: (() => Promise<void>) | null = null;
@@ -66,7 +66,8 @@ class PgBossQueue implements Queue {
     this.#db = db;
     this.#log = log;
     this.#queues = queues;
-    this.#watch = new QueueWatch(boss, db, log, this.#wakeUp);
+    this.#wakeUps = new Map(queues.map(({ name }) => [name, new WakeUp()]));
+    this.#watch = new QueueWatch(boss, db, log, () => this.#wakeAll());
   }
 
   async send(tx: Transaction, name: string, id: string, data: object, priority = 0): Promise<void> {
@@ -76,21 +77,25 @@ class PgBossQueue implements Queue {
 
   async work<Data>(name: string, concurrency: number, handle: HandleJob<Data>): Promise<void> {
     const queue = this.#queues.find((one) => one.name === name);
-    if (!queue) throw new Error(`There is no queue named ${name}`);
-    this.#stopListening ??= await this.#db.listen(channel, this.#wakeUp.signal);
+    const wakeUp = this.#wakeUps.get(name);
+    if (!queue || !wakeUp) throw new Error(`There is no queue named ${name}`);
+    this.#stopListening ??= await this.#db.listen(channel, (of) => this.#wakeUps.get(of)?.signal());
     this.#watch.start();
-    const worker = new QueueWorker(this.#boss, this.#db, this.#log, queue, handle);
-    for (let n = 0; n < concurrency; n += 1)
-      this.#workers.push(worker.run(this.#wakeUp, this.#stopping.signal));
+    const worker = new QueueWorker(this.#boss, this.#db, this.#log, queue, wakeUp, handle);
+    for (let n = 0; n < concurrency; n += 1) this.#workers.push(worker.run(this.#stopping.signal));
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('Pakhus is stopping'));
-    this.#wakeUp.signal();
+    this.#wakeAll();
     await this.#watch.stop();
     await this.#stopListening?.();
     await Promise.all(this.#workers);
     await this.#boss.stop({ graceful: false, close: false });
+  }
+
+  #wakeAll(): void {
+    for (const wakeUp of this.#wakeUps.values()) wakeUp.signal();
   }
 }
 

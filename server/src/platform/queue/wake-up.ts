@@ -9,10 +9,10 @@ export class WakeUp {
     return this.#count;
   }
 
-  readonly signal = (): void => {
+  signal(): void {
     this.#count += 1;
     for (const wake of this.#waiting) wake();
-  };
+  }
 
   /** Waits for a signal after `seen`, or for the timeout, if there is one. */
   wait(seen: number, timeoutMs?: number): Promise<void> {
