@@ -54,7 +54,7 @@ import { createOutbox } from './platform/mail/outbox.ts';
 import { createMetrics } from './platform/metrics.ts';
 import { measuredStore } from './platform/objects/measured.ts';
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/outbound.ts';
-import { createPasswords, type Passwords } from './platform/passwords.ts';
+import { createPasswords, type PasswordCost, type Passwords } from './platform/passwords.ts';
 import { openQueue } from './platform/queue/queue.ts';
 import { readVersion } from './version.ts';
 
@@ -81,6 +81,7 @@ export interface DepsOptions {
   readonly outbound?: Omit<OutboundOptions, 'allowPrivate'>;
   readonly webhookBounds?: Partial<WebhookBounds>;
   readonly variantWaitMsMax?: number;
+  readonly passwordCost?: PasswordCost;
 }
 
 /** About half a core of the database, for all deletions of this process. */
@@ -94,7 +95,7 @@ export async function buildDeps(options: DepsOptions, undo: Undo[]): Promise<Dep
   await naming('DATA_DIR', mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 }));
   const jwtSecret = await readJwtSecret(settings);
   // Takes a while, and goes on while the database starts.
-  const passwordsReady = createPasswords();
+  const passwordsReady = createPasswords(options.passwordCost);
   const db = await openConfiguredDatabase(settings, log, undo, options.signal, options.databaseTiming);
   const passwords = await prepareDatabase(db, passwordsReady, options);
   const redis = await openRedisClient(settings.REDIS_URL, log, undo);

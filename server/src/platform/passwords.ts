@@ -30,13 +30,16 @@ export const hashQueueOfStrangers = (addresses: readonly string[]): OwnerPath =>
 /** For the operator, on the command line or at the first start. */
 export const hashQueueOfOperator: OwnerPath = ['operator'];
 
-/** OWASP's recommendation for argon2id, which is algorithm 2. */
-const cost = {
-  algorithm: 2 satisfies Algorithm.Argon2id,
-  memoryCost: 19_456,
-  timeCost: 2,
-  parallelism: 1,
-} as const;
+export interface PasswordCost {
+  /** In kibibytes. */
+  readonly memoryCost: number;
+  readonly timeCost: number;
+}
+
+/** OWASP's recommendation for argon2id. */
+const recommendedCost: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
+
+const argon2id = { algorithm: 2 satisfies Algorithm.Argon2id, parallelism: 1 } as const;
 
 /** Fewer than the failures allowed per login, because attempts in progress count as failures until they succeed. */
 const permitsMax = 8;
@@ -44,7 +47,8 @@ const permitsMax = 8;
 /** Much longer than honest users ever wait; a flood of logins gets a 503. */
 const waitMaxMs = 20_000;
 
-export async function createPasswords(): Promise<Passwords> {
+export async function createPasswords(passwordCost = recommendedCost): Promise<Passwords> {
+  const cost = { ...argon2id, ...passwordCost };
   const permits = Math.min(permitsMax, Math.max(1, availableParallelism() - 1));
   const semaphore = new FairSemaphore('logins', { permits, waitMaxMs });
   const hashOfNobody = await hash('the password of an account that does not exist', cost);

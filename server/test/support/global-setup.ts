@@ -51,7 +51,8 @@ async function embeddedServer(): Promise<{ url: string; stop: () => Promise<void
   const embedded = await startEmbeddedPostgres({
     dataDir,
     log: createLogger('silent'),
-    settings: { max_connections: '800' },
+    // No test cuts the power, and every commit of the run would wait for the disk.
+    settings: { max_connections: '800', fsync: 'off' },
   });
   const { host, port, user, password, database } = embedded.connection;
   return {

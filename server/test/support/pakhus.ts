@@ -19,6 +19,9 @@ export const testSecrets = {
   ADMIN_PASSWORD: adminPassword,
 };
 
+/** The real cost would be a twelfth of the whole run. `passwords.test.ts` and every started process have it. */
+const cheapPasswords = { memoryCost: 8, timeCost: 1 };
+
 export interface TestPakhus {
   readonly api: Api;
   readonly baseUrl: string;
@@ -79,6 +82,7 @@ async function startInstance(
     builtFolder: dist,
     // Whether somebody has built it must not matter.
     consoleFolder: null,
+    passwordCost: cheapPasswords,
     ...options,
   });
   const baseUrl = pakhus.baseUrl ?? '';
