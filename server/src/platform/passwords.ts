@@ -37,7 +37,7 @@ export interface PasswordCost {
 }
 
 /** OWASP's recommendation for argon2id. */
-const recommendedCost: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
+export const recommendedCost: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
 
 const argon2id = { algorithm: 2 satisfies Algorithm.Argon2id, parallelism: 1 } as const;
 

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { Agent, request } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { recommendedCost } from '../../src/platform/passwords.ts';
 import {
   alignToStep,
   challengeOf,
@@ -20,7 +21,8 @@ let service: TestPakhus;
 let admin: string;
 
 beforeAll(async () => {
-  service = await startTestPakhus();
+  // At their real cost, so that a flood of logins keeps the service busy.
+  service = await startTestPakhus({}, undefined, { passwordCost: recommendedCost });
   admin = await adminSession(service.api);
 });
 afterAll(() => service.stop());

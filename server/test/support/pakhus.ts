@@ -37,7 +37,13 @@ export interface TestPakhus {
 
 export type TestOptions = Pick<
   StartOptions,
-  'uploadBounds' | 'databaseTiming' | 'consoleFolder' | 'outbound' | 'webhookBounds' | 'variantWaitMsMax'
+  | 'uploadBounds'
+  | 'databaseTiming'
+  | 'consoleFolder'
+  | 'outbound'
+  | 'webhookBounds'
+  | 'variantWaitMsMax'
+  | 'passwordCost'
 >;
 
 /** `hear` receives the log lines, which otherwise go to stdout. */
