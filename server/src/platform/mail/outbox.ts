@@ -1,16 +1,16 @@
 // Without a mail server, mails are written to files that only this process's user can read.
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
 import type { Logger } from '../log.ts';
 import type { Mailer } from './mailer.ts';
 import { toMessage } from './message.ts';
 
 export function createOutbox(folder: string, from: string, log: Logger): Mailer {
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  let composer: ReturnType<typeof openComposer> | null = null;
   return {
     async send(mail) {
-      const { message } = await composer.sendMail({
+      composer ??= openComposer();
+      const { message } = await (await composer).sendMail({
         ...toMessage(from, mail),
         text: readablePart('text/plain', mail.text),
         html: readablePart('text/html', mail.html),
@@ -24,6 +24,12 @@ export function createOutbox(folder: string, from: string, log: Logger): Mailer 
       log.info({ file }, 'SMTP_URL is not set: a mail was written to the outbox');
     },
   };
+}
+
+/** Loaded with the first mail: the service starts faster without it. */
+async function openComposer() {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
 }
 
 /**

@@ -1,7 +1,7 @@
 // Connections to receivers, each pinned to addresses that were checked before it was opened. One that has answered is kept for
 // the sender's next request, for a while, and a bounded number of them.
 import { isIP } from 'node:net';
-import { Client } from 'undici';
+import type { Client } from 'undici';
 import { exchange, type OutboundAnswer, type OutboundRequest } from './exchange.ts';
 import { isClosedByPeer, toFault } from './faults.ts';
 import type { Target } from './target.ts';
@@ -51,7 +51,7 @@ export class Connections {
       }
     }
     try {
-      const connection = this.#open(target, await findAddresses());
+      const connection = await this.#open(target, await findAddresses());
       return await this.#send(key, connection, request, target, signal);
     } catch (error) {
       throw toOutcome(error, signal);
@@ -65,7 +65,9 @@ export class Connections {
     await Promise.all(open.map(({ client }) => client.destroy()));
   }
 
-  #open(target: Target, addresses: readonly string[]): Connection {
+  async #open(target: Target, addresses: readonly string[]): Promise<Connection> {
+    // Most services never send a webhook, and start faster without it.
+    const { Client } = await import('undici');
     const checked = addresses.map((address) => ({ address, family: isIP(address) }));
     const [first] = checked as [(typeof checked)[number]];
     const client = new Client(target.origin, {
