@@ -1,5 +1,5 @@
 // An image job: its facts, and its shape in HTTP, which has more fields the further the job is.
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../kernel/schema.ts';
 import { Choice, Named, Uuid } from './wire.ts';
 
 export const ImageFormat = Choice(['webp', 'jpeg', 'png', 'avif'], { 'x-name': 'ImageFormat' });

@@ -1,8 +1,8 @@
 // What a route is: a shape and a handler, declared once. Validation, guards, audit, OpenAPI, both paths of `:user` and
 // the access tests are derived from the shape.
 import type { Readable } from 'node:stream';
-import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../kernel/error.ts';
+import type { Static, TObject, TSchema } from '../kernel/schema.ts';
 import type { Actor, ActorKind, AdminActor, ProjectActor, Session } from './actor.ts';
 import type { AuditAction, AuditStamp } from './audit.ts';
 import type { Call } from './call.ts';

@@ -1,5 +1,5 @@
 // The scopes, and functions that compare sets of them.
-import { Type } from 'typebox';
+import { Type } from '../kernel/schema.ts';
 import { Choice } from './wire.ts';
 
 export const scopes = [

@@ -1,5 +1,5 @@
 // Parts of HTTP shapes that several features use.
-import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from '../kernel/schema.ts';
 import { pageMax } from '../platform/db/paging.ts';
 
 const exampleId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';

@@ -1,6 +1,5 @@
 // Requests with an Idempotency-Key: reads the header, tells the content of JSON bodies, and sends kept answers again.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import type { Actor } from '../contract/actor.ts';
 import type { Deps } from '../contract/deps.ts';
 import type { Route } from '../contract/route.ts';
@@ -8,6 +7,7 @@ import { Serialized } from '../contract/serialized.ts';
 import { type Answer, IdempotentRequest, Replay } from '../features/idempotency/idempotency.service.ts';
 import { sha256 } from '../kernel/crypto/secret.ts';
 import { invalid } from '../kernel/error.ts';
+import { Type } from '../kernel/schema.ts';
 import { canonicalJson } from '../kernel/text/canonical-json.ts';
 import { pathOf } from './bookkeeping.ts';
 import { toEnvelope, toPakhusError } from './error-reply.ts';

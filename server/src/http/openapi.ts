@@ -1,12 +1,12 @@
 // Builds the OpenAPI 3.1 document from the route table. TypeBox schemas are JSON Schema already; this adds paths, security,
 // headers, named schemas, and the errors that a route's guards can give.
 import type { FastifyInstance } from 'fastify';
-import type { TObject, TSchema } from 'typebox';
 import type { ActorKind } from '../contract/actor.ts';
 import { type AnswerShape, isPublic, needsBody, type Route } from '../contract/route.ts';
 import { ExternalId } from '../contract/wire.ts';
 import { digestPattern } from '../features/files/files.wire.ts';
 import { type ErrorCode, errorStatus } from '../kernel/error.ts';
+import type { TObject, TSchema } from '../kernel/schema.ts';
 import { allowAnyOrigin } from './cors.ts';
 import { IdempotencyHeaders, RepeatHeaders, ReplayedHeaders } from './idempotency.ts';
 import {

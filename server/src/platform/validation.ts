@@ -2,9 +2,9 @@
 // `details.issues`. The only file that knows Ajv.
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import type { TObject } from 'typebox';
 import { type Issue, invalid } from '../kernel/error.ts';
 import { isUuid } from '../kernel/id.ts';
+import type { TObject } from '../kernel/schema.ts';
 import { buildAliases, foldCasing } from '../kernel/text/casing.ts';
 import { findUnstorable } from '../kernel/text/text.ts';
 import { parseTimestamp } from '../kernel/text/timestamp.ts';

@@ -1,7 +1,8 @@
 // Password change and reset over HTTP.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Ok, Password } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { changePassword, requestReset, resetPassword } from './accounts.password.ts';
 import { accountPasswordMin, authPolicy, KnownPassword, LoginEmail, ownSession } from './accounts.wire.ts';
 

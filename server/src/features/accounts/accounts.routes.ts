@@ -1,7 +1,8 @@
 // Login and logout over HTTP.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Choice, Email, Named, Nullable, Timestamp, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { describeSession, logIn, logOut, logOutEverywhere } from './accounts.service.ts';
 import {
   authPolicy,

@@ -1,7 +1,8 @@
 // Two-factor login over HTTP.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Ok } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { activate, disable, enroll, isEnabled, logInWithCode } from './accounts.two-factor.ts';
 import {
   authPolicy,

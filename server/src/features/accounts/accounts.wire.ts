@@ -1,7 +1,8 @@
 // HTTP shapes of accounts.
-import { Type } from 'typebox';
+
 import type { Call } from '../../contract/call.ts';
 import { Password } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import type { LoggedIn } from './accounts.session.ts';
 
 /**

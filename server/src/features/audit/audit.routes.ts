@@ -1,5 +1,5 @@
 // The audit log over HTTP: all rows for the admin, a project's own rows for the project.
-import { type Static, Type } from 'typebox';
+
 import { auditActions } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { route } from '../../contract/route.ts';
@@ -13,6 +13,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import { toEndUtc, toUtc } from '../../kernel/text/timestamp.ts';
 import { afterCursor, toPage } from '../../platform/db/paging.ts';
 import { search } from '../../platform/db/project-work.ts';

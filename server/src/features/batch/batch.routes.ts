@@ -1,9 +1,10 @@
 // The HTTP route that does the same to many files.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import type { Scope } from '../../contract/scope.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { Choice, Nullable, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { FileMeta, FileView } from '../files/files.wire.ts';
 import { type BatchAction, runBatch } from './batch.service.ts';
 

@@ -1,7 +1,8 @@
 // The HTTP routes that answer with the bytes of files.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { toStorageKey } from '../objects/objects.key.ts';
 import { PendingVariant, RetryAfter } from '../variants/variants.wire.ts';
 import { readContent } from './content.service.ts';

@@ -1,6 +1,7 @@
 // The HTTP shapes of downloads.
-import { type Static, Type } from 'typebox';
+
 import { Choice } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import { VariantName } from '../variants/variants.wire.ts';
 
 /** All of it is signed. */

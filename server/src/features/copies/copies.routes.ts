@@ -1,7 +1,8 @@
 // The HTTP route that copies a file.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Nullable, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { buildFileUrl } from '../files/files.objects.ts';
 import { FileDetail, Folder, Visibility, viewDetail } from '../files/files.wire.ts';
 import { FileName } from '../uploads/uploads.wire.ts';

@@ -1,9 +1,10 @@
 // The feed of events over HTTP, page by page and as a stream.
-import { Type } from 'typebox';
+
 import type { Call } from '../../contract/call.ts';
 import type { Deps } from '../../contract/deps.ts';
 import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
+import { Type } from '../../kernel/schema.ts';
 import { quoted } from '../../kernel/text/json.ts';
 import { cursorOf, type FeedPlace, openFeed, parseTypes } from './events.service.ts';
 import { streamEvents } from './events.stream.ts';

@@ -1,7 +1,8 @@
 // HTTP shapes of events.
-import { Type } from 'typebox';
+
 import { eventTypes } from '../../contract/event.ts';
 import { Choice, Named, Nullable, Timestamp, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 
 export const EventView = Named('Event', {
   id: Uuid,

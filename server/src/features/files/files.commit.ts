@@ -3,7 +3,6 @@
 // whose user is locked is passed over and committed in a separate transaction.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Static } from 'typebox';
 import type { AuditStamp } from '../../contract/audit.ts';
 import type { Deps } from '../../contract/deps.ts';
 import type { CommitResult, FileCommitter, NewFile, StoreOutcome } from '../../contract/file.ts';
@@ -11,6 +10,7 @@ import type { JobView } from '../../contract/image-job.ts';
 import type { ObjectRef } from '../../contract/object-ref.ts';
 import { microBatch } from '../../kernel/async/micro-batch.ts';
 import { withTimeout } from '../../kernel/async/time-limit.ts';
+import type { Static } from '../../kernel/schema.ts';
 import { isLockTimeout, isOutcomeUnknown, isUnanswered, outcomeUnknown } from '../../platform/db/outage.ts';
 import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
 import { mayWait } from '../../platform/db/project-work.ts';

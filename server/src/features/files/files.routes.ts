@@ -1,8 +1,9 @@
 // The HTTP routes for files.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Bytes, Choice, DateOrTime, Listing, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
 import { parseTypeFilter } from '../../kernel/media/media-type.ts';
+import { Type } from '../../kernel/schema.ts';
 import { bodyValidator } from '../../platform/validation.ts';
 import { parseTagFilter, validateFolder } from './files.meta.ts';
 import { buildFileUrl, serializeDetail } from './files.objects.ts';

@@ -1,6 +1,5 @@
 // The HTTP shapes of files and of the metadata that callers set.
 
-import { type Static, Type } from 'typebox';
 import type { FileRow } from '../../contract/file.ts';
 import { JobView, viewJob } from '../../contract/image-job.ts';
 import {
@@ -14,6 +13,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 
 export const Visibility = Choice(['private', 'public'], { 'x-name': 'Visibility' });
 const segment = `(?!\\.{1,2}(?:/|$))[^/${controls}]+`;

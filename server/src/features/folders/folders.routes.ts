@@ -1,7 +1,8 @@
 // The HTTP routes for whole folders.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { invalid } from '../../kernel/error.ts';
+import { Type } from '../../kernel/schema.ts';
 import { validateFolder } from '../files/files.meta.ts';
 import { visibleSpace } from '../files/files.service.ts';
 import { Folder, SpaceFilter } from '../files/files.wire.ts';

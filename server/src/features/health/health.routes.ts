@@ -1,7 +1,8 @@
 // Health: the status code for load balancers, the body for people.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Choice } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 
 const Check = Choice(['ok', 'unavailable', 'not configured']);
 

@@ -1,10 +1,11 @@
 // The HTTP routes for images and their jobs.
-import { Type } from 'typebox';
+
 import { ImageFormat, JobView, viewJob } from '../../contract/image-job.ts';
 import { route } from '../../contract/route.ts';
 import { Choice, Uuid } from '../../contract/wire.ts';
 import { newId } from '../../kernel/id.ts';
 import { imagePresets } from '../../kernel/media/image-recipe.ts';
+import { Type } from '../../kernel/schema.ts';
 import { bodyValidator } from '../../platform/validation.ts';
 import { type UploadKind, uploadFile } from '../files/files.upload.ts';
 import {

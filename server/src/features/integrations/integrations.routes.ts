@@ -1,7 +1,8 @@
 // Integrations over HTTP.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { ApiKey, Listing, Page, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import {
   changeIntegration,
   createIntegration,

@@ -1,5 +1,5 @@
 // HTTP shapes of integrations.
-import { type Static, Type } from 'typebox';
+
 import { ScopeList } from '../../contract/scope.ts';
 import { isOrigin } from '../../contract/settings.ts';
 import {
@@ -12,6 +12,7 @@ import {
   Timestamp,
 } from '../../contract/wire.ts';
 import { invalid } from '../../kernel/error.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import type { IntegrationRow } from './integrations.sql.ts';
 
 const Origin = Type.String({

@@ -1,5 +1,5 @@
 // Project keys over HTTP.
-import { type Static, Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import {
   ApiKey,
@@ -12,6 +12,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import { createProjectKey, type KeyRow, listProjectKeys, revokeProjectKey } from './keys.service.ts';
 
 const KeyView = Named('ApiKey', {

@@ -1,8 +1,9 @@
 // Plans over HTTP.
-import { Type } from 'typebox';
+
 import { pinnedUserOf } from '../../contract/actor.ts';
 import { route } from '../../contract/route.ts';
 import { Listing, Page, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import {
   changePlan,
   createPlan,

@@ -1,7 +1,8 @@
 // HTTP shapes of plans.
-import { type Static, Type } from 'typebox';
+
 import { type PlanFacts, usualMax } from '../../contract/subject.ts';
 import { Bytes, Name, Named, Nullable, resourceFields } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 
 const AllowedMimes = Type.Array(
   Type.String({

@@ -1,5 +1,5 @@
 // Projects over HTTP, for the admin.
-import { type Static, Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import {
   ApiKey,
@@ -16,6 +16,7 @@ import {
   Uuid,
 } from '../../contract/wire.ts';
 import { invalid } from '../../kernel/error.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import {
   changeProject,
   createProject,

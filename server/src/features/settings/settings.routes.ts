@@ -1,7 +1,8 @@
 // Settings of the installation, over HTTP.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Named, RateLimitMax, RateLimitWindow } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { readRetention } from '../audit/audit.service.ts';
 import { readRate, writeRate, writeRetention } from './settings.service.ts';
 

@@ -1,7 +1,8 @@
 // Shares over HTTP, for those who own the files. The pages behind the links are in http/share-pages.ts.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Listing, Page, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import {
   changeShare,
   createShare,

@@ -1,6 +1,7 @@
 // HTTP shapes of shares.
-import { type Static, Type } from 'typebox';
+
 import { Named, Nullable, resourceFields, Timestamp, Uuid } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import type { ShareRow } from './shares.sql.ts';
 
 const Label = Type.String({

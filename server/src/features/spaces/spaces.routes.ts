@@ -1,8 +1,9 @@
 // Spaces over HTTP.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { ScopeList } from '../../contract/scope.ts';
 import { ExternalId, Listing, Named, Page, Password, Timestamp, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import {
   changeSpace,
   createSpace,

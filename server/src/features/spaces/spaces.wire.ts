@@ -1,5 +1,5 @@
 // HTTP shapes of spaces. The password is write-only.
-import { type Static, Type } from 'typebox';
+
 import { ScopeList } from '../../contract/scope.ts';
 import {
   Bytes,
@@ -11,6 +11,7 @@ import {
   resourceFields,
   Uuid,
 } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import type { SpaceRow } from './spaces.sql.ts';
 
 const LimitBytes = Nullable(Bytes("A limit within the owner's quota; null for none."));

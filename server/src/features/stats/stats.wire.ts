@@ -1,6 +1,7 @@
 // HTTP shapes of statistics.
-import { type Static, Type } from 'typebox';
+
 import { Bytes, Count, Listing, Named, Nullable, Uuid } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import { StorageSnapshot } from '../users/users.wire.ts';
 
 const counterFields = {

@@ -1,8 +1,9 @@
 // User tokens over HTTP.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { ScopeList } from '../../contract/scope.ts';
 import { Named, Timestamp, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { mintUserToken, revokeUserToken } from './tokens.service.ts';
 
 const access = { actors: ['project', 'integration'], scope: 'users:read' } as const;

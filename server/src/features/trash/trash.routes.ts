@@ -1,8 +1,9 @@
 // The HTTP routes for the trash.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { Named, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { FileView } from '../files/files.wire.ts';
 import { readSettings, restore, writeSettings } from './trash.service.ts';
 

@@ -1,5 +1,5 @@
 // What a client says about the file in headers: the Upload-Metadata of tus, or Content-Type and Content-Disposition.
-import { Type } from 'typebox';
+import { Type } from '../../kernel/schema.ts';
 import type { FormFields } from '../../platform/forms/form-reader.ts';
 import { bodyValidator } from '../../platform/validation.ts';
 import { gatherFields, mergeValues, noValues } from '../files/files.meta.ts';

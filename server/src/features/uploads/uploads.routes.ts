@@ -1,7 +1,8 @@
 // The HTTP routes for uploads: the JSON API, and creation by the two upload protocols.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Listing, Page, Timestamp, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { mergeValues, noValues } from '../files/files.meta.ts';
 import { buildFileUrl, serializeDetail } from '../files/files.objects.ts';
 import { readFile } from '../files/files.service.ts';

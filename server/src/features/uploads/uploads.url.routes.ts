@@ -1,8 +1,9 @@
 // The URL of an upload: tus and the IETF draft, told apart by their headers. The URL is the permission.
-import { Type } from 'typebox';
+
 import type { Call } from '../../contract/call.ts';
 import { route } from '../../contract/route.ts';
 import { Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { largestFile } from '../files/files.checks.ts';
 import { hashToken } from './uploads.create.ts';
 import { storePart } from './uploads.direct.ts';

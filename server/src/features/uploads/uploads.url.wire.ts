@@ -1,5 +1,5 @@
 // The headers and parameters of the URLs that take bytes.
-import { Type } from 'typebox';
+import { Type } from '../../kernel/schema.ts';
 
 /** All of it is signed. */
 export const PartQuery = Type.Object({

@@ -1,5 +1,5 @@
 // The HTTP shapes of uploads.
-import { type Static, Type } from 'typebox';
+
 import {
   Bytes,
   Choice,
@@ -10,6 +10,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import { uploadFields } from '../files/files.wire.ts';
 import type { UploadRow } from './uploads.sql.ts';
 

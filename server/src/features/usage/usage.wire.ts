@@ -1,6 +1,7 @@
 // HTTP shapes of the usage of users by day.
-import { Type } from 'typebox';
+
 import { Bytes, Choice, Count, Named, NextCursor, pageQuery, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 
 const rowsMax = 10_000;
 const rowsByDefault = 1_000;

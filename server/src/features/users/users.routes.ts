@@ -1,7 +1,8 @@
 // End-users over HTTP.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { controls, ExternalId, Listing, Nullable, pageQuery, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { assignPlan, createUser, listProjectUsers, removeUser, setUserActive } from './users.service.ts';
 import { buildSnapshot, StorageSnapshot, UserView, viewUser } from './users.wire.ts';
 

@@ -1,7 +1,8 @@
 // HTTP shapes of end-users and of their storage.
-import { type Static, Type } from 'typebox';
+
 import type { PlanFacts, Subject } from '../../contract/subject.ts';
 import { Bytes, ExternalId, Named, Nullable, resourceFields } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import { PlanView, viewPlan } from '../plans/plans.wire.ts';
 
 const snapshotFields = {

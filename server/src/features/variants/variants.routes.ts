@@ -1,8 +1,9 @@
 // Variants over HTTP.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Serialized } from '../../contract/serialized.ts';
 import { Listing, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { buildVariantUrl, deliverVariant, retryAfterSeconds } from './variants.deliver.ts';
 import {
   changeVariant,

@@ -1,7 +1,8 @@
 // HTTP shapes of variants.
-import { type Static, Type } from 'typebox';
+
 import { ImageFormat } from '../../contract/image-job.ts';
 import { Choice, Named, Nullable, Timestamp, Uuid } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import type { VariantRow } from './variants.sql.ts';
 
 export const VariantName = Type.String({

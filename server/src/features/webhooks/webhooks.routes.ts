@@ -1,7 +1,8 @@
 // Webhooks over HTTP.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
 import { Listing, Page, Uuid } from '../../contract/wire.ts';
+import { Type } from '../../kernel/schema.ts';
 import { listWebhookDeliveries, replay, sendTest } from './webhooks.deliveries.ts';
 import {
   changeWebhook,

@@ -1,6 +1,7 @@
 // HTTP shapes of webhooks and their deliveries.
-import { type Static, Type } from 'typebox';
+
 import { Choice, Named, Nullable, Page, resourceFields, Timestamp, Uuid } from '../../contract/wire.ts';
+import { type Static, Type } from '../../kernel/schema.ts';
 import type { DeliveryRow, WebhookRow } from './webhooks.sql.ts';
 
 const Url = Type.String({

@@ -1,6 +1,7 @@
 // The HTTP route of zips.
-import { Type } from 'typebox';
+
 import { route } from '../../contract/route.ts';
+import { Type } from '../../kernel/schema.ts';
 import {
   ContentHeaders,
   contentReplyHeaders,
