@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { hookMsMax, testMsMax, waitMsMax } from '../server/test/support/bounds.ts';
+import { LongestFirst } from '../server/test/support/longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -10,6 +11,7 @@ export default defineConfig({
     hookTimeout: hookMsMax,
     expect: { poll: { timeout: waitMsMax } },
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     isolate: false,
     maxWorkers: 3,
     reporters: process.env.CI ? ['default', 'json'] : ['default'],

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { hookMsMax, testMsMax, waitMsMax } from '../server/test/support/bounds.ts';
+import { LongestFirst } from '../server/test/support/longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -10,8 +11,9 @@ export default defineConfig({
     hookTimeout: hookMsMax,
     expect: { poll: { timeout: waitMsMax } },
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     isolate: false,
-    maxWorkers: 2,
+    maxWorkers: 3,
     reporters: process.env.CI ? ['default', 'json'] : ['default'],
     outputFile: { json: 'coverage/vitest.json' },
   },

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { hookMsMax, testMsMax, waitMsMax } from './test/support/bounds.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Runs only in processes and threads where coverage is not measured: the command line, the image and hash workers. */
 const inOwnProcess = [
@@ -24,6 +25,7 @@ export default defineConfig({
     hookTimeout: hookMsMax,
     expect: { poll: { timeout: waitMsMax } },
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     // Loading the service again for every file would take a fifth of the whole run.
     isolate: false,
     // Tests spend half of their time waiting. In CI an S3 server, Redis and PostgreSQL share the two cores.
