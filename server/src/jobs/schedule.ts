@@ -43,11 +43,15 @@ async function repeat(deps: Deps, task: PeriodicTask, inTurn: Turns, stopping: A
   }
 }
 
-/** A due date beyond the next interval was set with a longer interval or by a clock that ran ahead: it counts as due. */
+/**
+ * A due date beyond the next interval was set with a longer interval or by a clock that ran ahead: it counts as due. A task that is
+ * not due is only read: the insert alone would lock its row, and commit that.
+ */
 async function claim(deps: Deps, task: PeriodicTask): Promise<boolean> {
-  const seconds = task.everySeconds(deps);
+  const next = sql`now() + make_interval(secs => ${task.everySeconds(deps)})`;
   const claimed = await deps.db.query(sql`
-    insert into schedules (name, due_at) values (${task.name}, now() + make_interval(secs => ${seconds}))
+    insert into schedules (name, due_at) select ${task.name}, ${next}
+    where not exists (select from schedules where name = ${task.name} and due_at > now() and due_at <= ${next})
     on conflict (name) do update set due_at = excluded.due_at
       where schedules.due_at <= now() or schedules.due_at > excluded.due_at
     returning name`);

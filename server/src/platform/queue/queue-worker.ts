@@ -1,5 +1,5 @@
-// Takes the jobs of one queue, several at a time. pg-boss has its own workers, but they do not wait until the outcome of a job is stored:
-// if the database is down at that moment, the process ends.
+// Takes the jobs of one queue, several at a time. pg-boss has its own workers, but they do not wait until the outcome of a
+// job is stored: if the database is down at that moment, the process ends.
 import type PgBoss from 'pg-boss';
 import { whileRenewed } from '../../kernel/async/lease.ts';
 import { createTurns } from '../../kernel/async/turns.ts';
