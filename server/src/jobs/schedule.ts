@@ -44,8 +44,8 @@ async function repeat(deps: Deps, task: PeriodicTask, inTurn: Turns, stopping: A
 }
 
 /**
- * A due date beyond the next interval was set with a longer interval or by a clock that ran ahead: it counts as due. A task that is
- * not due is only read: the insert alone would lock its row, and commit that.
+ * A due date beyond the next interval was set with a longer interval or by a clock that ran ahead: it counts as due. A task
+ * that is not due is only read, because an insert that conflicts locks the row, and that lock has to be committed.
  */
 async function claim(deps: Deps, task: PeriodicTask): Promise<boolean> {
   const next = sql`now() + make_interval(secs => ${task.everySeconds(deps)})`;

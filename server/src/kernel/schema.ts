@@ -20,7 +20,7 @@ const toObject = (properties: TProperties, options?: Options): TSchema => {
   return { type: 'object', ...(required.length > 0 ? { required } : {}), properties, ...options };
 };
 
-/** With options of its own, and none of the other's. */
+/** Takes the properties only, as TypeBox does, and not the options. */
 const toPartial = ({ properties }: TObject, options?: Options): TSchema => {
   const names = Object.entries(properties).map(([name, schema]) => [name, toOptional(schema)]);
   return toObject(Object.fromEntries(names), options);

@@ -325,7 +325,7 @@ describe('usage.days: the answer', () => {
     const tenant = await createTenant(service.api, admin);
     await onDatabase(`insert into users (project_id, external_id, used_bytes, file_count, usage_day)
       select '${tenant.id}', n::text, n % 3 * 1000, n % 3, current_date - 2 from generate_series(1, 3000) n`);
-    // As the server does within the minute. Plans for an empty table can take longer than a read may.
+    // PostgreSQL does this itself within a minute. A plan for an empty table can exceed the time limit of a read.
     await onDatabase('analyze users');
     const expected = await rowsOf<{ date: string; id: string; bytes: string }>(
       service.databaseUrl,

@@ -1,4 +1,4 @@
-// Work of which only one piece runs at a time, in the order of arrival.
+// Runs pieces of work one at a time, in the order of arrival.
 
 export type Turns = <Result>(work: () => Promise<Result>) => Promise<Result>;
 

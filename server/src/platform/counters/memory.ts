@@ -1,4 +1,5 @@
 // Counters in the process. If it dies, the counts since the last drain are lost.
+import { createTurns } from '../../kernel/async/turns.ts';
 import { newId } from '../../kernel/id.ts';
 import { type ApplyBatch, type Batch, type Counters, Tallies, toBatches } from './counters.ts';
 
@@ -6,7 +7,7 @@ export function memoryCounters(): Counters {
   let live = new Tallies();
   /** Batches that are not known to be applied. */
   let waiting: Batch[] = [];
-  let draining: Promise<void> = Promise.resolve();
+  const inTurn = createTurns();
 
   const drainNow = async (apply: ApplyBatch) => {
     // Waiting batches first: while nothing can be applied no new batch is made, so rows stay bounded by subjects.
@@ -22,11 +23,7 @@ export function memoryCounters(): Counters {
       waiting = waiting.filter((other) => other !== batch);
     }
   };
-  const drain = (apply: ApplyBatch) => {
-    const drained = draining.then(() => drainNow(apply));
-    draining = drained.catch(() => undefined);
-    return drained;
-  };
+  const drain = (apply: ApplyBatch) => inTurn(() => drainNow(apply));
   return {
     add: (keys, amounts) => live.add(keys, amounts),
     whenSent: (done) => done(),

@@ -65,7 +65,7 @@ export class QueueWorker<Data> {
     }
   }
 
-  /** A signal wakes all that wait. The first who finds nothing spares the others the query, and a connection each. */
+  /** A signal wakes all that wait. The first one that finds nothing spares the others a query and a connection. */
   async #take(stopping: AbortSignal): Promise<PgBoss.JobWithMetadata<Data> | undefined> {
     const seen = this.#wakeUp.count;
     if (stopping.aborted || this.#emptyAt === seen) return undefined;

@@ -79,7 +79,7 @@ class PgBossQueue implements Queue {
     const queue = this.#queues.find((one) => one.name === name);
     const wakeUp = this.#wakeUps.get(name);
     if (!queue || !wakeUp) throw new Error(`There is no queue named ${name}`);
-    this.#stopListening ??= await this.#db.listen(channel, (of) => this.#wakeUps.get(of)?.signal());
+    this.#stopListening ??= await this.#db.listen(channel, (sentTo) => this.#wakeUps.get(sentTo)?.signal());
     this.#watch.start();
     const worker = new QueueWorker(this.#boss, this.#db, this.#log, queue, wakeUp, handle);
     for (let n = 0; n < concurrency; n += 1) this.#workers.push(worker.run(this.#stopping.signal));
