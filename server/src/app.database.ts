@@ -10,6 +10,9 @@ import { sql } from './platform/db/sql.ts';
 import { refuseOldServer, refuseSharedSessions } from './platform/db/start-checks.ts';
 import type { Logger } from './platform/log.ts';
 
+/** No other server takes the place of the embedded one, so its connections need not be replaced to find out. */
+const embeddedTiming: Partial<DatabaseTiming> = { ageMs: 600_000 };
+
 const reachableWithinMs = 30_000;
 const retryDelayMsMax = 3_000;
 
@@ -77,12 +80,17 @@ async function openReachable(
   signal?: AbortSignal,
   timing?: Partial<DatabaseTiming>,
 ): Promise<Database> {
-  const db = openDatabase({ connection, log, timing });
+  const isEmbedded = !('connectionString' in connection);
+  const db = openDatabase({
+    connection,
+    log,
+    timing: isEmbedded ? { ...embeddedTiming, ...timing } : timing,
+  });
   undo.push(() => db.close());
   await untilReachable(db, log, signal);
   await refuseOldServer(db);
   // No pooler can be between us and the embedded server: it listens on a unix socket.
-  if ('connectionString' in connection) await refuseSharedSessions(connection);
+  if (!isEmbedded) await refuseSharedSessions(connection);
   return db;
 }
 

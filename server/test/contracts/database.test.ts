@@ -1,10 +1,11 @@
 // Guarantees of the database port, above all for reads that share a connection.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deferred } from '../../src/kernel/async/deferred.ts';
 import { type Database, openDatabase } from '../../src/platform/db/postgres.ts';
 import { sql } from '../../src/platform/db/sql.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { cutConnections, freshDatabase, rowsOf } from '../support/database.ts';
+import { connectionsTo, cutConnections, freshDatabase, onServer, rowsOf } from '../support/database.ts';
+import { until } from '../support/processes.ts';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: Database;
@@ -112,4 +113,58 @@ test('db.transaction: a connection cut during or between statements fails its ow
   });
   await expect(atWork).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
   expect(await db.transaction((tx) => tx.query(sql`select 1 as n`))).toEqual([{ n: 1 }]);
+});
+
+describe('db.listen', () => {
+  let listening: Database;
+  beforeEach(() => {
+    listening = openDatabase({ connection: { connectionString: database.url }, log: createLogger('silent') });
+  });
+  afterEach(() => listening.close());
+
+  const notify = (channel: string, payload: string) =>
+    onServer(database.url, `select pg_notify('${channel}', '${payload}')`);
+
+  test('all channels share a connection, and each hears its own', async () => {
+    const heard: string[] = [];
+    const before = await connectionsTo(database.url);
+    const stops = await Promise.all(
+      ['one', 'two', 'two', 'three'].map((channel) =>
+        listening.listen(channel, (payload) => heard.push(`${channel} ${payload}`)),
+      ),
+    );
+    expect(await connectionsTo(database.url)).toBe(before + 1);
+    for (const channel of ['one', 'two', 'three', 'four']) await notify(channel, 'first');
+    await expect.poll(() => heard).toEqual(['one first', 'two first', 'two first', 'three first']);
+    await stops[1]?.();
+    await notify('two', 'second');
+    await expect.poll(() => heard.slice(4)).toEqual(['two second']);
+    await Promise.all(stops.map((stop) => stop()));
+    await expect.poll(() => connectionsTo(database.url)).toBe(before);
+  });
+
+  test('after its connection is cut, every channel is heard again, also one that came meanwhile', async () => {
+    const heard = new Set<string>();
+    const listen = (channel: string) => listening.listen(channel, () => heard.add(channel));
+    const stops = [await listen('one'), await listen('two')];
+    await cutConnections(database.url);
+    stops.push(await until('a third channel', () => listen('three').catch(() => false as const)));
+    await until('a message on each channel', async () => {
+      for (const channel of ['one', 'two', 'three']) await notify(channel, 'again');
+      return heard.size === 3;
+    });
+    for (const stop of stops) await stop();
+    // The last one has closed the connection: the next one opens another.
+    await (await listen('four'))();
+  });
+
+  test('a server that cannot be reached is an error for everybody who asks', async () => {
+    const lost = openDatabase({
+      connection: { host: '127.0.0.1', port: 1, user: 'nobody', database: 'none' },
+      log: createLogger('silent'),
+    });
+    await expect(lost.listen('one', () => undefined)).rejects.toThrow();
+    await expect(lost.listen('two', () => undefined)).rejects.toThrow();
+    await lost.close();
+  });
 });

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { withTimeout } from '../../kernel/async/time-limit.ts';
 import type { Logger } from '../log.ts';
 import { ConnectionWatch } from './connection-watch.ts';
-import { listenOn } from './listen.ts';
+import { Listening } from './listen.ts';
 import { Pool, type Workload } from './pool.ts';
 import { ReadConnections } from './read-connections.ts';
 import { currentServer, type DatabaseTiming, defaultTiming } from './session.ts';
@@ -99,6 +99,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const reads = new ReadConnections(readers, shared);
   const firstReads = new ReadConnections(firstReaders, shared);
   const locks = new SessionLocks(shared);
+  const listening = new Listening(shared);
   const pool = new Pool({ ...shared, size: poolSize, read: (statement) => reads.read(statement) });
 
   return {
@@ -107,7 +108,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     readFirst: <Row>(statement: Sql) => firstReads.read(statement) as Promise<Row[]>,
     transaction: (work, workload = 'request') =>
       pool.transaction((query) => work({ inTransaction: true, query }), workload),
-    listen: (channel, hear) => listenOn(shared, channel, hear),
+    listen: (channel, hear) => listening.listen(channel, hear),
     tryLock: (name) => locks.tryLock(name),
     pool: () => pool.state,
     async close() {
