@@ -13,7 +13,7 @@ export const defaultWebhookBounds: WebhookBounds = {
   failingMsMax: 72 * hour,
   lingerMs: second,
   runMsMax: minute,
-  pollMs: second,
+  pollMs: 5 * second,
   runsMax: 1_000,
   leaseSeconds: 15,
 };

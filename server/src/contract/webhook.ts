@@ -13,7 +13,7 @@ export interface WebhookBounds {
   readonly lingerMs: number;
   /** After this time it lets go of it, and reads it again. */
   readonly runMsMax: number;
-  /** How often to look for retries that are due. */
+  /** How often to look for what another process has left behind. Each knows by itself when its own retries are due. */
   readonly pollMs: number;
   /** Webhooks that a process delivers to at once. */
   readonly runsMax: number;

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { WebhookBounds } from '../../src/contract/webhook.ts';
 import { onServer, rowsOf } from '../support/database.ts';
 import { outboxTo } from '../support/mail.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
@@ -31,9 +32,9 @@ afterAll(async () => {
   await Promise.all(receivers.map((receiver) => receiver.stop()));
 });
 
-const start = (environment: Record<string, string> = {}) =>
+const start = (environment: Record<string, string> = {}, webhookBounds: Partial<WebhookBounds> = {}) =>
   startTestPakhus({ WEBHOOK_ALLOW_PRIVATE: 'true', ...environment }, undefined, {
-    webhookBounds: { pollMs: 20, lingerMs: 50 },
+    webhookBounds: { pollMs: 20, lingerMs: 50, ...webhookBounds },
   });
 
 async function receiver(...options: Parameters<typeof startReceiver>): Promise<Receiver> {
@@ -244,6 +245,17 @@ describe('failures', () => {
     );
     expect(new Set(own.to.ids).size).toBe(2);
     expect((await viewOf(own)).failing_since).toBeNull();
+  });
+
+  test('a process knows when its own retries are due', async () => {
+    const seldom = await start({}, { pollMs: hourMs, lingerMs: 1, retryDelaysMs: [300, 600] });
+    try {
+      const own = await hooked(status(500), {}, seldom);
+      await change(own);
+      await own.to.receives(3);
+    } finally {
+      await seldom.stop();
+    }
   });
 
   test('after the last of nine tries a delivery has failed, and the delays grow as documented', async () => {

@@ -101,13 +101,19 @@ export const renewLeases = (leases: readonly Leased[], leaseSeconds: number): Sq
 export const findLease = ({ project_id, id, token }: Leased): Sql => sql`
   select from webhooks w where w.project_id = ${project_id} and w.id = ${id} and w.lease_token = ${token}`;
 
+export interface ReleasedRow {
+  /** Minus infinity for at once. */
+  readonly due_ms: number | null;
+}
+
 /** Ends a lease, and sets when the webhook is due again. */
 export const releaseLease = ({ project_id, id, token }: Leased): Sql => sql`
   update webhooks w set lease_token = null, lease_until = null,
     due_at = least(case when w.due_at < w.lease_until then w.due_at end, w.rest_until,
       (select min(d.next_try_at) from webhook_deliveries d where d.project_id = w.project_id and d.webhook_id = w.id
         and d.next_try_at is not null and (w.active or d.status = 'pending')))
-  where w.project_id = ${project_id} and w.id = ${id} and w.lease_token = ${token}`;
+  where w.project_id = ${project_id} and w.id = ${id} and w.lease_token = ${token}
+  returning (extract(epoch from due_at) * 1000)::float8 as due_ms`;
 
 export interface DueRow extends Pick<DeliveryRow, 'id' | 'event_id' | 'type' | 'attempts' | 'created_at'> {
   readonly slot: number;

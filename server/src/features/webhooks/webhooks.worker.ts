@@ -18,6 +18,7 @@ import {
   claimBehind,
   claimDue,
   claimWoken,
+  type ReleasedRow,
   releaseLease,
   renewLeases,
 } from './webhooks.work.sql.ts';
@@ -27,6 +28,8 @@ const claimPauseMs = 10;
 const projectsPerClaim = 500;
 /** A project without a webhook to claim is not looked at again for so long: many projects only read their feed. */
 const emptyHandedMs = 500;
+/** A webhook that is due again as soon as it is released does not keep the worker busy. */
+const lookAgainMsMin = 100;
 /** After an outage of the database. */
 const retryMs = 1_000;
 /** A receiver may be slow; a try that is cut is repeated after the next start. */
@@ -48,6 +51,8 @@ class DeliveryWorker implements Running {
   /** Any project may have events that nobody was told about. */
   #isBehind = true;
   #isDue = true;
+  /** By webhook, for those that this process has left with something to try later. */
+  readonly #dueTimers = new Map<string, NodeJS.Timeout>();
   #isStopping = false;
   #bell: Deferred<void> = deferred();
   readonly #release: (() => void)[];
@@ -62,7 +67,8 @@ class DeliveryWorker implements Running {
     const poll = setInterval(() => this.#look(), bounds.pollMs);
     const renewal = setInterval(() => void this.#renew(), (bounds.leaseSeconds * 1000) / 3);
     const unsubscribe = deps.eventHub.subscribeToAll((projectId) => this.#wake(projectId));
-    this.#release = [() => clearInterval(poll), () => clearInterval(renewal), unsubscribe];
+    const forgetDue = () => this.#dueTimers.forEach(clearTimeout);
+    this.#release = [() => clearInterval(poll), () => clearInterval(renewal), unsubscribe, forgetDue];
     this.#claiming = this.#claimAll();
   }
 
@@ -88,6 +94,19 @@ class DeliveryWorker implements Running {
   #look(): void {
     this.#isDue = true;
     this.#ring();
+  }
+
+  #lookAt(dueMs: number, webhookId: string): void {
+    if (this.#isStopping) return;
+    const look = () => {
+      this.#dueTimers.delete(webhookId);
+      // After a busy moment of the event loop, timers fire early.
+      if (this.#deps.clock() < dueMs) this.#lookAt(dueMs, webhookId);
+      else this.#look();
+    };
+    const delayMs = Math.max(lookAgainMsMin, Math.ceil(dueMs - this.#deps.clock()));
+    clearTimeout(this.#dueTimers.get(webhookId));
+    this.#dueTimers.set(webhookId, setTimeout(look, delayMs).unref());
   }
 
   #ring(): void {
@@ -174,17 +193,15 @@ class DeliveryWorker implements Running {
   }
 
   async #finish(run: WebhookRun): Promise<void> {
-    const { project_id } = run.lease;
+    const { project_id, id } = run.lease;
     try {
       const isWoken = await run.run();
-      await this.#deps.db.query(releaseLease(run.lease));
+      const [released] = await this.#deps.db.query<ReleasedRow>(releaseLease(run.lease));
+      if (typeof released?.due_ms === 'number') this.#lookAt(released.due_ms, id);
       if (isWoken) this.#woken.add(project_id);
     } catch (error) {
       // The lease will expire.
-      this.#deps.log.warn(
-        { err: error, webhook_id: run.lease.id },
-        'delivery was interrupted, it will go on',
-      );
+      this.#deps.log.warn({ err: error, webhook_id: id }, 'delivery was interrupted, it will go on');
     } finally {
       this.#runs.delete(run);
       this.#ring();
