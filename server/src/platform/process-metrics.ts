@@ -2,7 +2,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from './metrics.ts';
 
-const resolutionMs = 10;
+/** Ten times a second: each sample wakes the process, which is most of what an idle one costs. */
+const resolutionMs = 100;
 
 /** Returns the function that stops it. */
 export function watchProcess(metrics: Metrics): () => void {

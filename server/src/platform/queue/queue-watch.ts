@@ -5,8 +5,9 @@ import type { Database } from '../db/postgres.ts';
 import { sql } from '../db/sql.ts';
 import type { Logger } from '../log.ts';
 
-const lookMs = 2_000;
-/** How often pg-boss looks for lost jobs and archives finished ones: while there is work, and otherwise. */
+/** How often, while there is work, and otherwise. */
+const lookMs = { busy: 2_000, idle: 5_000 };
+/** How often pg-boss looks for lost jobs and archives finished ones. */
 const upkeepMs = { busy: 5_000, idle: 15_000 };
 /** Also after a start: the process before may have died with jobs in its hands. */
 const busyMs = 60_000;
@@ -21,6 +22,7 @@ export class QueueWatch {
   readonly #wakeAll: () => void;
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> | null = null;
+  #isStopping = false;
   #busyUntil = performance.now() + busyMs;
   #upkeepAt = 0;
 
@@ -32,18 +34,26 @@ export class QueueWatch {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => {
-      this.#looking ??= this.#look()
-        .catch((error: unknown) => this.#log.warn({ err: error }, 'queue error, retrying'))
-        .finally(() => {
-          this.#looking = null;
-        });
-    }, lookMs).unref();
+    if (!this.#timer) this.#lookLater();
   }
 
   async stop(): Promise<void> {
-    if (this.#timer) clearInterval(this.#timer);
+    this.#isStopping = true;
+    if (this.#timer) clearTimeout(this.#timer);
     await this.#looking;
+  }
+
+  #lookLater(): void {
+    if (this.#isStopping) return;
+    this.#timer = setTimeout(() => {
+      this.#looking = this.#look()
+        .catch((error: unknown) => this.#log.warn({ err: error }, 'queue error, retrying'))
+        .finally(() => this.#lookLater());
+    }, this.#paceOf(lookMs)).unref();
+  }
+
+  #paceOf(pace: { readonly busy: number; readonly idle: number }): number {
+    return performance.now() < this.#busyUntil ? pace.busy : pace.idle;
   }
 
   async #look(): Promise<void> {
@@ -55,7 +65,7 @@ export class QueueWatch {
       this.#wakeAll();
     }
     if (now < this.#upkeepAt) return;
-    this.#upkeepAt = now + (now < this.#busyUntil ? upkeepMs.busy : upkeepMs.idle);
+    this.#upkeepAt = now + this.#paceOf(upkeepMs);
     await this.#boss.maintain();
   }
 }
