@@ -1,7 +1,4 @@
-// Byte sequences in several buffers, and memory that threads share.
-
-/** Memory that other threads can read and write without a copy. */
-export const sharedBuffer = (bytes: number): Buffer => Buffer.from(new SharedArrayBuffer(bytes));
+// Byte sequences in several buffers.
 
 /** Concatenates; a single buffer is not copied. */
 export function joined(pieces: readonly Buffer[]): Buffer {

@@ -13,13 +13,16 @@ export function disablePretenuring(): void {
 
 type Collect = (options?: { readonly type: 'minor' }) => void;
 
-/** V8's garbage collector as a function, without making it global. */
-function exposeCollector(): Collect {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as Collect;
-  setFlagsFromString('--no-expose-gc');
-  return collect;
-}
+let collector: Collect | undefined;
+
+/** V8's garbage collector, which only a context that is created after this flag knows. */
+const collect: Collect = (options) => {
+  if (!collector) {
+    setFlagsFromString('--expose-gc');
+    collector = runInNewContext('gc') as Collect;
+  }
+  collector(options);
+};
 
 const settledMs = 10_000;
 
@@ -29,7 +32,6 @@ const settledMs = 10_000;
  * the delay, and only in the second of two collections.
  */
 export function releaseStartupMemory(): void {
-  const collect = exposeCollector();
   setTimeout(() => {
     collect();
     collect();
@@ -40,16 +42,40 @@ export function releaseStartupMemory(): void {
 const passedBytesMax = 24 << 20;
 
 let passedBytes = 0;
-let collectYoung: Collect | undefined;
 
 /**
- * Counts the bytes of buffers that are allocated for what comes from the network, and collects young garbage before V8 begins a full
- * collection because of them. Such buffers are garbage within milliseconds, so a collection of the young generation frees them.
+ * Counts the bytes of buffers that this thread gets from the network or from another thread, and collects young garbage before V8 begins
+ * a full collection because of them. Such buffers are garbage within milliseconds, so a collection of the young generation frees them.
  */
 export function noteChunk(bytes: number): void {
   passedBytes += bytes;
   if (passedBytes < passedBytesMax) return;
   passedBytes = 0;
-  collectYoung ??= exposeCollector();
-  collectYoung({ type: 'minor' });
+  collect({ type: 'minor' });
+}
+
+/** As much garbage as this may be left behind, besides what was in use at the last collection. */
+const sharedBytesMax = 32 << 20;
+/** A full collection takes tens of milliseconds. */
+const restMs = 10_000;
+
+let sharedBytes = 0;
+let isResting = false;
+
+/**
+ * Memory that other threads can read and write without a copy. V8 does not count it, and so would not begin a collection because of
+ * it: what uploads have left behind would stay for as long as little else is allocated. A thread that has got some must call
+ * `noteChunk`, because it holds it as well.
+ */
+export function sharedBuffer(bytes: number): Buffer {
+  sharedBytes += bytes;
+  if (sharedBytes > sharedBytesMax && !isResting) {
+    isResting = true;
+    setTimeout(() => {
+      isResting = false;
+      sharedBytes = 0;
+      collect();
+    }, restMs).unref();
+  }
+  return Buffer.from(new SharedArrayBuffer(bytes));
 }

@@ -1,8 +1,8 @@
 // The guarantees of every object store. A store that passes can replace any other.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sharedBuffer } from '../../src/kernel/bytes.ts';
 import { PakhusError } from '../../src/kernel/error.ts';
+import { sharedBuffer } from '../../src/platform/heap.ts';
 import type { ObjectMeta, ObjectStore, Zone } from '../../src/platform/objects/object-store.ts';
 import {
   bytesOf,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { sharedBuffer } from '../../src/kernel/bytes.ts';
+import { sharedBuffer } from '../../src/platform/heap.ts';
 import { DiskReadThread } from '../../src/platform/objects/disk/disk-read-thread.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { dist } from '../support/dist.ts';

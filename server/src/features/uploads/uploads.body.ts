@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Deps } from '../../contract/deps.ts';
 import type { Owner } from '../../platform/concurrency/eviction.ts';
 import { ClientGone } from '../../platform/forms/form-reader.ts';
+import { noteChunk } from '../../platform/heap.ts';
 import { PushedBody } from '../../platform/objects/pushed-body.ts';
 import { UploadPermit } from '../files/files.permit.ts';
 
@@ -17,6 +18,7 @@ export interface BodySink {
 /** Returns how to stop. */
 export function readBody(raw: IncomingMessage, signal: AbortSignal, sink: BodySink): () => void {
   const onData = (chunk: Buffer) => {
+    noteChunk(chunk.length);
     if (!sink.take(chunk)) stop();
   };
   const onEnd = () => {

@@ -3,9 +3,10 @@
 import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import type { Deps } from '../../contract/deps.ts';
-import { copyInto, sharedBuffer } from '../../kernel/bytes.ts';
+import { copyInto } from '../../kernel/bytes.ts';
 import type { ByteRange } from '../../kernel/media/byte-range.ts';
 import type { ZipPiece } from '../../kernel/media/zip-layout.ts';
+import { sharedBuffer } from '../../platform/heap.ts';
 import { Blocks } from '../../platform/memory/blocks.ts';
 import { type Piece, RecycledBody } from '../../platform/memory/recycled-body.ts';
 import { contentGone } from '../content/content.source.ts';

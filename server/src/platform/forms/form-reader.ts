@@ -6,6 +6,7 @@ import { invalid, PakhusError } from '../../kernel/error.ts';
 import { dropped, FormParser, headsBytesMax, type PartSink } from '../../kernel/form/form-parser.ts';
 import { decodeText, MalformedForm, type PartHead, parseParameters } from '../../kernel/form/part-head.ts';
 import { SmallChunks } from '../../kernel/form/small-chunks.ts';
+import { noteChunk } from '../heap.ts';
 
 export type FilePart = Pick<PartHead, 'filename' | 'contentType'>;
 
@@ -64,6 +65,7 @@ export async function readForm(
     };
     const onData = (chunk: Buffer) =>
       guarded(() => {
+        noteChunk(chunk.length);
         chunks.write(chunk);
         if (parser.isIdle) form.pass(chunk.length);
         form.refuseMore(chunk.length);

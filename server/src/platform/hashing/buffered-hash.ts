@@ -1,7 +1,8 @@
 // Feeds chunks of any size to a hash, through shared memory of its own.
 import type { Readable } from 'node:stream';
 import { type Deferred, deferred } from '../../kernel/async/deferred.ts';
-import { copyInto, sharedBuffer } from '../../kernel/bytes.ts';
+import { copyInto } from '../../kernel/bytes.ts';
+import { sharedBuffer } from '../heap.ts';
 import { type ContentDigest, splitContentDigest } from './digest.ts';
 import type { HashAlgorithm, Hashing, StreamHash } from './stream-hash.ts';
 

@@ -2,6 +2,7 @@
 // thread, and with it all its states: no digest can come from a state that missed some bytes.
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
+import { noteChunk } from '../heap.ts';
 import { createDigest, type Digest, type HashAlgorithm } from './digest.ts';
 import type { HashReply, HashRequest } from './hash-protocol.ts';
 
@@ -36,6 +37,7 @@ parentPort?.on('message', (request: HashRequest) => {
   if (request.kind === 'update') {
     state.hash.update(request.bytes);
     state.total += request.bytes.length;
+    noteChunk(request.bytes.length);
   } else states.delete(id);
   const digest = request.kind === 'digest' ? state.hash.digest() : null;
   const reply: HashReply = { id, total: state.total, digest };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sharedBuffer } from '../../kernel/bytes.ts';
+import { sharedBuffer } from '../heap.ts';
 import { createBodyReader } from './body-reader.ts';
 import { PushedBody } from './pushed-body.ts';
 

@@ -1,13 +1,14 @@
 // Memory for bodies on their way to disk, two slabs per body at most: one is filled while the other is written. Shared
 // memory, so that another thread can hash it meanwhile.
 import { allEnded } from '../../../kernel/async/settled.ts';
-import { sharedBuffer } from '../../../kernel/bytes.ts';
+import { sharedBuffer } from '../../heap.ts';
 import type { BodyReader } from '../body-reader.ts';
 
 /** Large, because every slab costs two wake-ups of another thread. Memory that no byte has reached is not resident. */
 const slabBytes = 1 << 20;
 /** Second slabs are lent up to this many in all. First slabs are not limited: the uploads in flight are. */
 const easySlabs = 32;
+/** While nothing is lent, so many stay allocated; otherwise as many as are lent. */
 const idleSlabsMax = 4;
 
 export class DiskSlabs {
@@ -25,7 +26,8 @@ export class DiskSlabs {
 
   giveBack(slab: Buffer): void {
     this.#lent -= 1;
-    if (this.#idle.length < idleSlabsMax) this.#idle.push(slab);
+    this.#idle.push(slab);
+    this.#idle.length = Math.min(this.#idle.length, Math.max(idleSlabsMax, this.#lent));
   }
 }
 

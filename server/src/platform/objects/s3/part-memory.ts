@@ -1,8 +1,8 @@
 // The memory that streamed uploads share, in slabs: bounded by configuration, not by the number of clients. An upload
 // that waits too long for memory is refused. Other threads can read it, to hash it.
 
-import { sharedBuffer } from '../../../kernel/bytes.ts';
 import { FairSemaphore } from '../../concurrency/fair-semaphore.ts';
+import { sharedBuffer } from '../../heap.ts';
 
 export interface LentMemory {
   readonly slabs: readonly Buffer[];

@@ -1,5 +1,6 @@
 // Appends one body to an unfinished object: every full part goes to its multipart upload, the rest to a tail object.
-import { lengthOf, sharedBuffer } from '../../../kernel/bytes.ts';
+import { lengthOf } from '../../../kernel/bytes.ts';
+import { sharedBuffer } from '../../heap.ts';
 import type { BodyReader } from '../body-reader.ts';
 import type { ObjectMeta } from '../object-store.ts';
 import type { AppendOptions, StagedPart, StagedProgress } from '../staged-objects.ts';

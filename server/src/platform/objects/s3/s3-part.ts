@@ -1,9 +1,9 @@
 // Reads a body part by part into shared memory, and hashes each part while it is read.
 import { createHash } from 'node:crypto';
 import { allEnded } from '../../../kernel/async/settled.ts';
-import { sharedBuffer } from '../../../kernel/bytes.ts';
 import { outage } from '../../../kernel/error.ts';
 import type { Hashing, StreamHash } from '../../hashing/stream-hash.ts';
+import { sharedBuffer } from '../../heap.ts';
 import type { BodyReader } from '../body-reader.ts';
 import type { PartMemory } from './part-memory.ts';
 

@@ -35,6 +35,8 @@ let proxy: Server;
 
 const listen = async (listener: RequestListener): Promise<Server> => {
   const server = createServer(listener);
+  // A connection that it closes while a request is on its way would fail that request.
+  server.keepAliveTimeout = 0;
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return server;
 };
@@ -49,8 +51,6 @@ beforeAll(async () => {
     const content = contents[Number(seed)] as Buffer;
     Readable.from(piecesOf(content, isChunked ? 100_000 : 2_000_000), { objectMode: false }).pipe(response);
   });
-  // A connection that it closes while a request is on its way would fail that request.
-  store.keepAliveTimeout = 0;
   pool = new Pool(originOf(store), { connections: 64, connect: { onread: largeReads } });
   proxy = await listen((request, response) => {
     const passOn = ({ headers, body }: Dispatcher.ResponseData) =>
