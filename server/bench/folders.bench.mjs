@@ -1,5 +1,5 @@
-// What whole folders cost: moving one with 100,000 files, in a silent project and in one that listens, and deleting it. Another user of
-// the same project uploads meanwhile.
+// What whole folders cost: moving one with 100,000 files, alone and while another user of the same project uploads, in a silent project
+// and in one that listens, and deleting it.
 import { fillFiles } from './support/fill.mjs';
 import { formHeaders, formOf } from './support/forms.mjs';
 import { pace } from './support/load.mjs';
@@ -16,29 +16,34 @@ export async function run({ pakhus }) {
   const [otherUser] = await createUsers(pakhus, tenant, 1);
   const path = `/project/users/${tenant.userId}/folders`;
   const move = (from, to) => call(pakhus, 'POST', `${path}/move`, { as: tenant.key, body: { from, to } });
-  const silent = await timed(pakhus, otherUser, () => move('many', 'moved'));
+  const alone = await timed(() => move('many', 'moved'));
+  const beside = await timedBeside(pakhus, otherUser, () => move('moved', 'again'));
   await call(pakhus, 'GET', '/project/events', { as: tenant.key });
-  const listening = await timed(pakhus, otherUser, () => move('moved', 'many'));
-  const deleted = await timed(pakhus, otherUser, () =>
+  const told = await timed(() => move('again', 'many'));
+  const deleted = await timedBeside(pakhus, otherUser, () =>
     call(pakhus, 'DELETE', `${path}?prefix=many`, { as: tenant.key }),
   );
   return [
     { name: 'files in the folder', figure: files, unit: '' },
-    { name: 'move', figure: silent.seconds, unit: 's', target: { atMost: 5 * pace } },
-    { name: 'uploads of another user, slowest while it moves', figure: silent.slowestMs, unit: 'ms' },
-    {
-      name: 'move, with an event for each file',
-      figure: listening.seconds,
-      unit: 's',
-      target: { atMost: 5 * pace },
-    },
+    { name: 'move', figure: alone, unit: 's', target: { atMost: 5 * pace } },
+    { name: 'move while another user uploads', figure: beside.seconds, unit: 's' },
+    { name: 'uploads of another user, slowest while it moves', figure: beside.slowestMs, unit: 'ms' },
+    { name: 'move, with an event for each file', figure: told, unit: 's' },
     { name: 'delete, with an event for each file', figure: deleted.seconds, unit: 's' },
     { name: 'uploads of another user, slowest while it is deleted', figure: deleted.slowestMs, unit: 'ms' },
   ];
 }
 
+async function timed(work) {
+  const startedAt = performance.now();
+  const { files: changed } = await work();
+  // The one that the others are copies of is elsewhere.
+  if (changed < files - 1) throw new Error(`Only ${changed} files were changed`);
+  return (performance.now() - startedAt) / 1000;
+}
+
 /** How long it takes, and the slowest upload of somebody else meanwhile. */
-async function timed(server, userId, work) {
+async function timedBeside(server, userId, work) {
   let isDone = false;
   let slowestMs = 0;
   const uploading = (async () => {
@@ -54,12 +59,8 @@ async function timed(server, userId, work) {
       slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     }
   })();
-  const startedAt = performance.now();
-  const { files: changed } = await work();
-  const seconds = (performance.now() - startedAt) / 1000;
+  const seconds = await timed(work);
   isDone = true;
   await uploading;
-  // The one that the others are copies of is elsewhere.
-  if (changed < files - 1) throw new Error(`Only ${changed} files were changed`);
   return { seconds, slowestMs };
 }

@@ -217,10 +217,11 @@ CREATE TRIGGER files_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS 
 CREATE TRIGGER files_named AFTER INSERT ON public.files REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_names();
 CREATE TRIGGER files_renamed AFTER UPDATE OF user_id, space_id, folder, name, size, sha256 ON public.files FOR EACH ROW WHEN ((((((((old.user_id IS DISTINCT FROM new.user_id) OR (old.space_id IS DISTINCT FROM new.space_id)) OR (old.folder IS DISTINCT FROM new.folder)) OR (old.name IS DISTINCT FROM new.name)) OR (old.size IS DISTINCT FROM new.size)) OR (old.sha256 IS DISTINCT FROM new.sha256)) AND (current_setting('pakhus.names_unsearched'::text, true) IS DISTINCT FROM 'yes'::text))) EXECUTE FUNCTION keep_file_names();
 CREATE TRIGGER files_retagged AFTER UPDATE OF project_id, user_id, tags, created_at ON public.files FOR EACH ROW WHEN (((((old.project_id IS DISTINCT FROM new.project_id) OR (old.user_id IS DISTINCT FROM new.user_id)) OR (old.tags IS DISTINCT FROM new.tags)) OR (old.created_at IS DISTINCT FROM new.created_at))) EXECUTE FUNCTION keep_file_tags();
+CREATE TRIGGER files_reviewed BEFORE UPDATE ON public.files FOR EACH ROW WHEN ((NOT (old.view IS DISTINCT FROM new.view))) EXECUTE FUNCTION write_file_view();
 CREATE TRIGGER files_tagged AFTER INSERT ON public.files REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_tags();
 CREATE TRIGGER files_unnamed AFTER DELETE ON public.files REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_names();
 CREATE TRIGGER files_untagged AFTER DELETE ON public.files REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION keep_file_tags();
-CREATE TRIGGER files_viewed BEFORE INSERT OR UPDATE ON public.files FOR EACH ROW EXECUTE FUNCTION write_file_view();
+CREATE TRIGGER files_viewed BEFORE INSERT ON public.files FOR EACH ROW EXECUTE FUNCTION write_file_view();
 
 create table folded_batches (
   id text not null,
@@ -2917,6 +2918,15 @@ begin
     end if;
   end loop;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.view_moved_file(view text, old_folder text, new_folder text, old_updated_at timestamp with time zone, new_updated_at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select replace(replace(view, ',"folder":' || to_json(old_folder), ',"folder":' || to_json(new_folder)),
+    ',"updated_at":"' || to_iso(old_updated_at), ',"updated_at":"' || to_iso(new_updated_at))
+$function$;
 
 CREATE OR REPLACE FUNCTION public.view_user(project uuid, of_user uuid)
  RETURNS json

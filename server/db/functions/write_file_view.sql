@@ -16,7 +16,10 @@ begin
     || coalesce('"retain_until":"' || to_iso(new.retain_until) || '",', '') || '"compression":';
   return new;
 end $$;
-create or replace trigger files_viewed before insert or update on files for each row execute function write_file_view();
+create or replace trigger files_viewed before insert on files for each row execute function write_file_view();
+-- A statement that writes the JSON itself is left alone: see view_moved_file.sql.
+create or replace trigger files_reviewed before update on files for each row when (old.view is not distinct from new.view)
+  execute function write_file_view();
 
 -- For files that have none yet. A migration that changes what the API shows of files drops the column and adds it again.
 update files set view = null where view is null;

@@ -273,6 +273,32 @@ describe.each(storesFor('many-files'))('on $name', (store) => {
       expect((await move(key, path, 'nothing', 'b')).body).toEqual({ files: 0 });
     });
 
+    test('move: of each file nothing else changes, whatever else looks like a folder or a time', async () => {
+      const { key, path, send, files } = await userWithFiles();
+      const lookalike = '","folder":"a\\"","updated_at":"2000-01-01T00:00:00.000Z';
+      const folders = ['a"/,"folder":"a', 'a"/\\ü😀/b', 'a"'];
+      for (const folder of folders) {
+        const metadata = { folder: 'a"', updated_at: 'x', [lookalike]: [lookalike, { folder: lookalike }] };
+        const fields = { folder, classifier: lookalike, tags: JSON.stringify(['","folder":"a']) };
+        await send({
+          fields: { ...fields, metadata: JSON.stringify(metadata) },
+        });
+      }
+      const before = await files();
+      expect((await move(key, path, 'a"', 'to/"b')).body).toEqual({ files: 3 });
+      const after = await files();
+      const moved = (file: Shown) => ({
+        ...file,
+        folder: file.folder.replace('a"', 'to/"b'),
+        updated_at: expect.not.stringMatching(`^${(file as Shown & { updated_at: string }).updated_at}$`),
+      });
+      expect(after).toEqual(before.map(moved));
+      for (const file of after) {
+        const { body } = await api().put(`${path}/files/${file.id}`, key, { visibility: 'private' });
+        expect(body.file).toMatchObject({ ...file, updated_at: expect.any(String) });
+      }
+    });
+
     test('move into itself, of the root, or to a name that is too long: refused, nothing moves', async () => {
       const { key, path, sendTo, foldersOf } = await userWithFiles();
       const long = 'l'.repeat(300);

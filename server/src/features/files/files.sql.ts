@@ -569,32 +569,45 @@ export const findLongestFolder = (
   where project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${isBelow(folder)}`;
 
 /**
- * Spares the rest of the transaction the upkeep of `file_names`. With a lock on the project, which therefore does not begin
- * to search meanwhile.
+ * Whether the project records events. If it does not search, the rest of the transaction is spared the upkeep of `file_names`:
+ * with a lock on the project, which therefore does not begin to search meanwhile.
  */
-export const leaveNames = (projectId: string): Sql => sql`
-  select set_config('pakhus.names_unsearched', 'yes', true) from projects
-  where id = ${projectId} and searches_since is null`;
+export const prepareMove = (projectId: string): Sql => sql`
+  select coalesce(listens_until > now(), false) as listens,
+    case when searches_since is null then set_config('pakhus.names_unsearched', 'yes', true) end as unsearched
+  from projects where id = ${projectId}`;
 
-/** Gives a subtree another place, and records an event for each file if the project listens. `to` is empty for the root. */
-export const moveFolder = (
-  projectId: string,
-  userId: string,
-  space: SpaceFilter,
-  from: string,
-  to: string,
-): Sql => sql`
-  with listening as materialized (select listens_until > now() as listens from projects where id = ${projectId}),
-  moved as (
-    update files set folder = ltrim(${to}::text || substr(folder, length(${from}::text) + 1), '/'), updated_at = now()
-    where project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${isBelow(from)}
-    returning id, project_id, mime_type, case when (select listens from listening) then view end as view),
+/** Gives a subtree another place. */
+export interface FolderMove {
+  readonly projectId: string;
+  readonly userId: string;
+  readonly space: SpaceFilter;
+  readonly from: string;
+  /** Empty for the root. */
+  readonly to: string;
+}
+
+export const moveFolder = (move: FolderMove): Sql => sql`
+  with moved as (${moveFiles(move)} returning 1)
+  select count(*)::int as files from moved`;
+
+/** With an event for each file. */
+export const moveFolderTold = (move: FolderMove): Sql => sql`
+  with moved as (${moveFiles(move)} returning id, project_id, mime_type, view),
   told as (
     insert into events (project_id, type, user_id, data)
-    select project_id, 'file.updated', ${userId}::uuid, ${ofMoved} from moved where (select listens from listening)),
+    select project_id, 'file.updated', ${move.userId}::uuid, ${ofMoved} from moved),
   notified as materialized (
-    select pg_notify('pakhus_events', ${projectId}::text) from listening where listens and exists (select from moved))
+    select pg_notify('pakhus_events', ${move.projectId}::text) where exists (select from moved))
   select (select count(*) from moved)::int as files, (select count(*) from notified) as notified`;
+
+function moveFiles({ projectId, userId, space, from, to }: FolderMove): Sql {
+  const moved = sql`ltrim(${to}::text || substr(folder, length(${from}::text) + 1), '/')`;
+  return sql`
+    update files set folder = ${moved}, updated_at = now(),
+      view = view_moved_file(view, folder, ${moved}, updated_at, now())
+    where project_id = ${projectId} and user_id = ${userId}${inSpace(space)} and ${isBelow(from)}`;
+}
 
 const ofMoved = sql`view || coalesce(case when starts_with(mime_type, 'image/') then (select ${jobJson}
   from compression_jobs j where j.file_id = moved.id and j.project_id = moved.project_id) end, 'null') || '}'`;

@@ -7,10 +7,12 @@ import {
   beforeAllFiles,
   type FilePosition,
   type FileScope,
+  type FolderMove,
   findLongestFolder,
-  leaveNames,
   lockFilesBelow,
   moveFolder,
+  moveFolderTold,
+  prepareMove,
   removeFiles,
 } from './files.sql.ts';
 
@@ -28,16 +30,9 @@ export async function longestFolder(
 }
 
 /** The caller has locked the project. */
-export async function moveBelow(
-  tx: Transaction,
-  projectId: string,
-  userId: string,
-  space: SpaceFilter,
-  from: string,
-  to: string,
-): Promise<number> {
-  await tx.query(leaveNames(projectId));
-  const [row] = await tx.query<{ files: number }>(moveFolder(projectId, userId, space, from, to));
+export async function moveBelow(tx: Transaction, move: FolderMove): Promise<number> {
+  const [project] = await tx.query<{ listens: boolean }>(prepareMove(move.projectId));
+  const [row] = await tx.query<{ files: number }>(project?.listens ? moveFolderTold(move) : moveFolder(move));
   return row?.files ?? 0;
 }
 

@@ -38,7 +38,7 @@ export async function moveTree(
           'to',
           `would make a folder longer than ${folderLengthMax} characters: choose a shorter one`,
         );
-      const files = await moveBelow(tx, projectId, userId, space, from, to);
+      const files = await moveBelow(tx, { projectId, userId, space, from, to });
       if (files > 0) await recordAudit(tx, audit, about(userId, from, { to, files }));
       return files;
     },
