@@ -163,20 +163,32 @@ describe.each(browsers)('in $name', (choice) => {
       const bytes = Buffer.concat([randomBytes(1_000_000), Buffer.alloc(largeBytes - 1_000_000, 7)]);
       const upload = async () =>
         (await api.get(`/project/users/${user.id}/uploads`, tenant.key)).body.uploads[0];
-      // Each chunk is held back for a moment, so that there is a middle to be interrupted in.
+      // The second chunk is lost, and all after the third are held back, so that there is a middle to be interrupted in.
+      const chunkBytes = 8 << 20;
+      let chunks = 0;
+      let release = () => {};
+      const reloaded = new Promise<void>((resolve) => {
+        release = resolve;
+      });
       await page.route('**/uploads/*', async (route) => {
-        if (route.request().method() === 'PATCH') await new Promise((resolve) => setTimeout(resolve, 400));
+        if (route.request().method() === 'PATCH') {
+          chunks += 1;
+          if (chunks === 2) return route.abort();
+          if (chunks > 3) await reloaded;
+        }
         await route.continue().catch(() => undefined);
       });
       await chooseFile(page, 'film.bin', bytes);
       await expect.poll(async () => (await upload())?.offset ?? 0).toBeGreaterThan(0);
       await page.context().setOffline(true);
       await page.context().setOffline(false);
+      await expect.poll(async () => (await upload()).offset).toBeGreaterThan(chunkBytes);
       page.once('dialog', (dialog) => dialog.dismiss());
       await page.getByRole('link', { name: 'Plans', exact: true }).click();
       await expectTitle(page, 'anna');
       page.once('dialog', (dialog) => dialog.accept());
       await page.reload();
+      release();
       expect((await upload()).status).toBe('uploading');
       await page.getByText('interrupted').first().waitFor();
       await page.unroute('**/uploads/*');

@@ -103,8 +103,6 @@ describe.skipIf(!browserPath)('what the console loads', () => {
     const page = await opened.newPage();
     await logInAs(page, opened.url, email, password);
     await page.locator('.layout h1').waitFor();
-    // Or the first screen's last request would be counted for the next.
-    await page.waitForLoadState('networkidle');
     let asked: string[] = [];
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
@@ -112,12 +110,14 @@ describe.skipIf(!browserPath)('what the console loads', () => {
         asked.push(`${request.method()} ${pathname.slice('/api/v1'.length)}`);
     });
     for (const [path, expected] of Object.entries(screens)) {
+      // Or the last screen's late requests would be counted for this one.
+      await page.goto('about:blank');
       asked = [];
       await page.goto(opened.url + path);
       await page.locator('.layout h1').waitFor();
+      await expect.poll(() => asked.length, { message: path }).toBeGreaterThan(expected.length);
       // The feed stays open.
-      if (path === '/events') await expect.poll(() => asked.length).toBeGreaterThan(expected.length);
-      else await page.waitForLoadState('networkidle');
+      if (path !== '/events') await page.waitForLoadState('networkidle');
       expect(asked.sort(), path).toEqual(['GET /auth/me', ...expected].sort());
     }
   }
