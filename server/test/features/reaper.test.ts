@@ -308,7 +308,7 @@ function suite(store: Parameters<typeof startOn>[0]): void {
         // Not due yet: another run does nothing.
         await reapNow();
         expect((await stateOf()).attempts).toBe(attempt);
-        await sql(`update objects set held_until = now() where project_id = '${id}'`);
+        await sql(`update objects set held_until = now() - interval '1 second' where project_id = '${id}'`);
       }
       await sql(`update objects set attempts = 1000 where project_id = '${id}'`);
       await reapNow();
