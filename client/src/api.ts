@@ -3302,6 +3302,15 @@ export type paths = {
                     content: {
                         "application/json": {
                             upload: components["schemas"]["Upload"];
+                            /** @description Where the first 20 parts of a direct upload go. Ask for the others when these are sent. A resumable upload has none. */
+                            parts?: {
+                                number: number;
+                                url: string;
+                                /** @description Bytes. */
+                                size: number;
+                                /** Format: date-time */
+                                expires_at: string;
+                            }[];
                         };
                     };
                 };

@@ -260,11 +260,8 @@ async function openDirect(server, size) {
   const { key, userId } = server.tenant;
   const path = `/project/users/${userId}/uploads`;
   const body = { name: 'a.bin', mimeType: 'application/octet-stream', mode: 'direct', size };
-  const { upload } = await call(server, 'POST', path, { as: key, body });
-  const at = `${path}/${upload.id}`;
-  const numbers = Array.from({ length: Math.ceil(size / upload.part_size) }, (_, index) => index + 1);
-  const { parts } = await call(server, 'POST', `${at}/parts`, { as: key, body: { numbers } });
-  return { at, targets: parts };
+  const { upload, parts } = await call(server, 'POST', path, { as: key, body });
+  return { at: `${path}/${upload.id}`, targets: parts };
 }
 
 const completeDirect = (server, { at }, parts) =>

@@ -30,6 +30,8 @@ interface Begun {
   readonly id: string;
   readonly partSize: number;
   readonly sent: SentPart[];
+  /** By the number of the part; more are asked for when they are needed. */
+  readonly urls: Map<number, string>;
 }
 
 /** With `learnt`, falls back to resumable chunks if the store cannot be reached from here. */
@@ -76,27 +78,28 @@ async function beginOrContinue(job: DirectJob, size: number): Promise<Begun> {
       .call('GET /project/users/{userId}/uploads/{uploadId}', { params, signal })
       .catch((error) => (statusOf(error) === 404 ? null : Promise.reject(error)));
     if (found && ['uploading', 'completed'].includes(found.upload.status))
-      return { id, partSize, sent: [...parts] };
+      return { id, partSize, sent: [...parts], urls: new Map() };
   }
-  const { upload } = await http.create(
+  const { upload, parts: first = [] } = await http.create(
     'POST /project/users/{userId}/uploads',
     { params: [user], body: { name, size, mimeType, mode: 'direct', ...fields } },
     { signal, idempotencyKey: options.idempotencyKey },
   );
-  const begun = { id: upload.id, partSize: upload.part_size ?? size, sent: [] };
-  await memory.set({ id: begun.id, partSize: begun.partSize });
-  return begun;
+  const begun = { id: upload.id, partSize: upload.part_size ?? size };
+  await memory.set(begun);
+  return { ...begun, sent: [], urls: new Map(first.map(({ number, url }) => [number, url])) };
 }
 
 /** Adds to `sent`. */
-async function sendParts(job: DirectJob, { id, partSize, sent }: Begun, learnt?: Learnt): Promise<void> {
+async function sendParts(job: DirectJob, begun: Begun, learnt?: Learnt): Promise<void> {
+  const { id, partSize, sent } = begun;
   const { meter, memory } = job;
   const size = job.size ?? 0;
   const sizeOfPart = (number: number) => Math.min(partSize, size - (number - 1) * partSize);
   const has = new Set(sent.map(({ number }) => number));
   const count = Math.ceil(size / partSize);
   const missing = Array.from({ length: count }, (_, index) => index + 1).filter((number) => !has.has(number));
-  const urls = createUrls(job, id, missing, learnt);
+  const urls = createUrls(job, begun, missing, learnt);
   const measure = () => meter.store(sent.reduce((sum, { number }) => sum + sizeOfPart(number), 0));
   measure();
   const sendNext = async (): Promise<void> => {
@@ -153,16 +156,15 @@ interface Urls {
 /** Asks for the URLs of the next parts as well. */
 function createUrls(
   { http, user }: Job,
-  uploadId: string,
+  { id, urls: known }: Begun,
   missing: readonly number[],
   learnt?: Learnt,
 ): Urls {
-  const known = new Map<number, string>();
   return {
     async get(number, signal) {
       if (!known.has(number)) {
         const { parts } = await http.call('POST /project/users/{userId}/uploads/{uploadId}/parts', {
-          params: [user, uploadId],
+          params: [user, id],
           body: { numbers: [number, ...missing.slice(0, urlsAtOnce)] },
           signal,
           retries: 0,

@@ -42,11 +42,11 @@ begin
   created_at := now();
   insert into uploads (id, project_id, user_id, space_id, mode, token_hash, integration_id, key_id, jti, actor_type,
       actor_id, actor_key_id, name, mime_type, folder, tags, classifier, metadata, visibility, sha256, size, reserved,
-      object_id, zone, expires_at, file_expires_at, file_retain_until)
+      object_id, zone, state, expires_at, file_expires_at, file_retain_until)
     values (upload.id, upload.project_id, upload.user_id, upload.space_id, upload.mode, upload.token_hash,
       upload.integration_id, upload.key_id, upload.jti, upload.actor_type, upload.actor_id, upload.actor_key_id,
       upload.name, upload.mime_type, upload.folder, upload.tags, upload.classifier, upload.metadata, upload.visibility,
-      upload.sha256, upload.size, upload.reserved, upload.object_id, upload.zone, upload.expires_at,
+      upload.sha256, upload.size, upload.reserved, upload.object_id, upload.zone, upload.state, upload.expires_at,
       upload.file_expires_at, upload.file_retain_until);
   -- Only a direct upload has its object from the beginning: clients send its parts at any time.
   insert into objects (project_id, file_id, id, zone, state, held_until)

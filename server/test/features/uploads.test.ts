@@ -1,12 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { ListMultipartUploadsCommand, ListPartsCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashUnread } from '../../src/features/files/files.hash.ts';
+import type { PartTarget } from '../../src/features/uploads/uploads.direct.ts';
 import type { Api } from '../support/api.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
 import { never, objectsOf, placesOf, reapAll } from '../support/ledger.ts';
 import type { S3Buckets } from '../support/s3-server.ts';
+import { createLiveSpace } from '../support/spaces.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import { adminSession, createPlan, createTenant, createUser, type Tenant } from '../support/tenants.ts';
 import { createTus, headTus, offsetOf, patchTus, pathOf, startTus } from '../support/tus.ts';
@@ -131,14 +133,18 @@ for (const store of storesFor('uploads')) {
     });
 
     describe('straight to the store', () => {
-      const create = async (userId: string, size: number, more: object = {}) => {
-        const reply = await api.post(`/project/users/${userId}/uploads`, tenant.key, {
+      const ask = (userId: string, size: number, more: object = {}, headers: Record<string, string> = {}) => {
+        const body = {
           name: 'film.bin',
           mimeType: 'application/octet-stream',
           mode: 'direct',
           size,
           ...more,
-        });
+        };
+        return api.call('POST', `/project/users/${userId}/uploads`, { as: tenant.key, body, headers });
+      };
+      const create = async (userId: string, size: number, more: object = {}) => {
+        const reply = await ask(userId, size, more);
         expect(reply.status, reply.text).toBe(201);
         return reply.body.upload;
       };
@@ -148,8 +154,11 @@ for (const store of storesFor('uploads')) {
           numbers,
         });
         expect(asked.status, asked.text).toBe(200);
+        return sendTo(asked.body.parts, file, partSize);
+      };
+      const sendTo = async (targets: PartTarget[], file: Buffer, partSize: number) => {
         const parts: { number: number; etag: string }[] = [];
-        for (const { number, url, size } of asked.body.parts.toReversed()) {
+        for (const { number, url, size } of targets.toReversed()) {
           const body = file.subarray((number - 1) * partSize, (number - 1) * partSize + size);
           const put = await fetch(url, { method: 'PUT', body });
           expect(put.status, await put.text()).toBe(200);
@@ -174,6 +183,43 @@ for (const store of storesFor('uploads')) {
         await expectContent(user.id, reply.body.file.id, file);
         const again = await complete(user.id, upload.id, parts);
         expect([again.status, again.body.file.id]).toEqual([200, reply.body.file.id]);
+      });
+
+      test('the first parts are sent without asking for their URLs, and a repeated creation answers the same', async () => {
+        const user = await createUser(api, tenant.key);
+        const file = bytesOf(9_000_000);
+        const key = { 'idempotency-key': randomUUID() };
+        const created = await ask(user.id, file.length, {}, key);
+        const again = await ask(user.id, file.length, {}, key);
+        expect(again.headers['idempotency-replayed']).toBe('true');
+        expect(again.body).toEqual(created.body);
+        const { upload, parts } = created.body;
+        expect(parts.map(({ number, size }: PartTarget) => [number, size])).toEqual([
+          [1, 8 << 20],
+          [2, file.length - (8 << 20)],
+        ]);
+        const sent = await sendTo(again.body.parts, file, upload.part_size);
+        const reply = await complete(user.id, upload.id, sent);
+        expect(reply.status, reply.text).toBe(201);
+        await hashUnread(service.pakhus.deps, never);
+        await expectContent(user.id, reply.body.file.id, file);
+        expect((await ask(user.id, 0)).body.parts).toEqual([]);
+        expect((await ask(user.id, 21 * (8 << 20))).body.parts).toHaveLength(20);
+        expect((await ask(user.id, 1, { mode: 'resumable' })).body).not.toHaveProperty('parts');
+      });
+
+      test('a creation that is refused leaves nothing in the store', async () => {
+        const user = await createUser(api, tenant.key);
+        const space = await createLiveSpace(service, tenant.id, user.id, []);
+        const path = `/project/users/${user.id}/spaces/${space.id}`;
+        expect((await api.put(path, tenant.key, { active: false })).status).toBe(200);
+        const before = await service.buckets?.unfinishedUploads();
+        const refused = await ask(user.id, 1_000, { space_id: space.id });
+        expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN']);
+        expect(await service.buckets?.unfinishedUploads()).toBe(before);
+        expect(await rowsOf(service.databaseUrl, `select from uploads where user_id = '${user.id}'`)).toEqual(
+          [],
+        );
       });
 
       test('a sha256 is compared before the file is stored', async () => {

@@ -8,6 +8,7 @@ import { randomToken, sha256 } from '../../kernel/crypto/secret.ts';
 import { PakhusError } from '../../kernel/error.ts';
 import { newId } from '../../kernel/id.ts';
 import { mayWait } from '../../platform/db/project-work.ts';
+import type { StagedObject } from '../../platform/objects/staged-objects.ts';
 import {
   gatherFacts,
   largestFile,
@@ -20,6 +21,7 @@ import { refuseKeeping } from '../files/files.keeping.ts';
 import { noValues } from '../files/files.meta.ts';
 import { zoneFor } from '../files/files.objects.ts';
 import { refuseAbsentSpace } from '../files/files.service.ts';
+import { toStagedObject } from './uploads.claim.ts';
 import {
   type CreatedRow,
   createUpload,
@@ -46,6 +48,8 @@ export interface BegunUpload {
   readonly row: UploadRow;
   /** The secret of its URL. Null for a direct upload. */
   readonly token: string | null;
+  /** Of a direct upload. */
+  readonly object: StagedObject | null;
 }
 
 export async function beginUpload(
@@ -71,7 +75,7 @@ export async function beginUpload(
   refuseSize(size ?? 0, 0, largestFile(deps, user.plan?.maxFileSize ?? null), toRoom(user), user);
   const token = mode === 'resumable' ? randomToken(32) : null;
   const id = newId();
-  const upload: NewUpload = {
+  const wanted: NewUpload = {
     id,
     project_id: actor.projectId,
     user_id: user.id,
@@ -84,17 +88,29 @@ export async function beginUpload(
     sha256: wishes.sha256 === undefined ? null : `\\x${wishes.sha256}`,
     size,
     object_id: mode === 'direct' ? id : null,
+    state: null,
     zone: zoneFor(deps.objects, values.visibility),
     file_expires_at,
     file_retain_until,
     ...values,
   };
+  const object = mode === 'direct' ? await beginObject(deps, wanted) : null;
+  const upload = { ...wanted, state: object?.state ?? null };
   const expirySeconds = deps.settings.UPLOAD_EXPIRY_SECONDS;
   const statement = createUpload(upload, audit, uploadsMax, expirySeconds);
   const [created] = await mayWait(deps, actor.projectId, () => deps.db.query<CreatedRow>(statement));
   const { outcome, created_at, expires_at } = created as CreatedRow;
-  if (outcome !== 'created') throw explain(outcome, user);
-  return { row: toRow(upload, created_at, expires_at), token };
+  if (outcome !== 'created') {
+    if (object) await deps.objects.staged.discard(object);
+    throw explain(outcome, user);
+  }
+  return { row: toRow(upload, created_at, expires_at), token, object };
+}
+
+/** Before the upload is on record, so that one statement records both. What a crash leaves in the store is swept. */
+async function beginObject(deps: Deps, upload: NewUpload): Promise<StagedObject> {
+  const object = toStagedObject(upload);
+  return upload.size === 0 ? object : { ...object, state: await deps.objects.staged.beginDirect(object) };
 }
 
 export const hashToken = (token: string): Buffer => sha256(token);

@@ -25,11 +25,21 @@ import {
 /** Long enough for a part on a slow line; the client asks again for those that it has not sent by then. */
 const urlSeconds = 3_600;
 
+/** As many as clients usually ask for at once: few enough that their URLs are used before they expire. */
+const firstPartsMax = 20;
+
 export interface PartTarget {
   readonly number: number;
   readonly url: string;
   readonly size: number;
   readonly expires_at: string;
+}
+
+/** The first parts of an upload that has just begun in the store, so that its client need not ask for them. */
+export function firstParts(deps: Deps, object: StagedObject, size: number, call: Call): PartTarget[] {
+  const count = countParts(size, deps.objects.staged.partBytesFor(size));
+  const numbers = Array.from({ length: Math.min(count, firstPartsMax) }, (_, index) => index + 1);
+  return signParts(deps, object, size, numbers, call);
 }
 
 export async function openParts(
@@ -40,8 +50,7 @@ export async function openParts(
 ): Promise<PartTarget[]> {
   refuseOther(row);
   const size = row.size ?? 0;
-  const partSize = deps.objects.staged.partBytesFor(size);
-  const count = countParts(size, partSize);
+  const count = countParts(size, deps.objects.staged.partBytesFor(size));
   const wrong = numbers.find((number) => number > count);
   if (wrong !== undefined)
     throw invalid(422, [
@@ -54,12 +63,23 @@ export async function openParts(
         code: 'maximum',
       },
     ]);
-  const object = await openObject(deps, row);
+  return signParts(deps, await openObject(deps, row), size, numbers, call);
+}
+
+function signParts(
+  deps: Deps,
+  object: StagedObject,
+  size: number,
+  numbers: readonly number[],
+  { origin }: Call,
+): PartTarget[] {
+  const { staged } = deps.objects;
+  const partSize = staged.partBytesFor(size);
   const expires_at = isoOf((Math.floor(deps.clock() / 1000) + urlSeconds) * 1000);
   return numbers.map((number) => {
     const bytes = Math.min(partSize, size - (number - 1) * partSize);
-    const options = { number, bytes, expiresInSeconds: urlSeconds, origin: call.origin };
-    return { number, url: deps.objects.staged.partUrl(object, options), size: bytes, expires_at };
+    const options = { number, bytes, expiresInSeconds: urlSeconds, origin };
+    return { number, url: staged.partUrl(object, options), size: bytes, expires_at };
   });
 }
 
@@ -69,7 +89,10 @@ const countParts = (size: number, partSize: number): number => Math.ceil(size / 
 /** The expiry is prolonged once this share of the time has passed: a client that asks often costs no writes. */
 const prolongedAfter = 0.01;
 
-/** Begins the object in the store at the first call. Of two requests that do so at once, the first one counts. */
+/**
+ * Prolongs the upload. One that an earlier release has created begins in the store only now: of two requests that do so at once, the
+ * first one counts.
+ */
 async function openObject(deps: Deps, row: StagedRow): Promise<StagedObject> {
   const { staged } = deps.objects;
   const { UPLOAD_EXPIRY_SECONDS: expirySeconds } = deps.settings;

@@ -1,20 +1,20 @@
 // The HTTP routes for uploads: the JSON API, and creation by the two upload protocols.
 
 import { route } from '../../contract/route.ts';
-import { Listing, Page, Timestamp, Uuid } from '../../contract/wire.ts';
+import { Listing, Page, Uuid } from '../../contract/wire.ts';
 import { Type } from '../../kernel/schema.ts';
 import { mergeValues, noValues } from '../files/files.meta.ts';
 import { buildFileUrl, serializeDetail } from '../files/files.objects.ts';
 import { readFile } from '../files/files.service.ts';
 import { FileDetail, viewDetail } from '../files/files.wire.ts';
 import { beginUpload } from './uploads.create.ts';
-import { completeDirect, openParts } from './uploads.direct.ts';
+import { completeDirect, firstParts, openParts } from './uploads.direct.ts';
 import { createByDraft, draftOptions } from './uploads.draft.ts';
 import { toUploadUrl } from './uploads.headers.ts';
 import { addBytes, cancelUpload, listOfUser, readUpload, toScope } from './uploads.service.ts';
 import { createByTus, tusOptions } from './uploads.tus.ts';
 import { CreatedHeaders, protocolErrors } from './uploads.url.wire.ts';
-import { UploadCreate, UploadView, viewUpload } from './uploads.wire.ts';
+import { PartTargets, UploadCreate, UploadCreated, UploadView, viewUpload } from './uploads.wire.ts';
 
 const callers = ['project', 'integration', 'user', 'space'] as const;
 const reading = { actors: callers, scope: 'files:read' } as const;
@@ -49,21 +49,21 @@ export const uploadRoutes = [
       path,
       summary: 'Create an upload that survives a cut connection',
       description:
-        'Reserves the size, so that the upload cannot fail for lack of room at its end. Send the bytes of a `resumable` upload to its `url` with any tus 1.0 client, or by the IETF draft; of a `direct` one, send parts to the object store. A request with a `Tus-Resumable` header is a tus creation instead, one with `Upload-Complete` a creation by the draft: both answer 201 with `Location` and no body.',
+        'Reserves the size, so that the upload cannot fail for lack of room at its end. Send the bytes of a `resumable` upload to its `url` with any tus 1.0 client, or by the IETF draft; of a `direct` one, send parts to the object store: the answer has URLs for the first ones. A request with a `Tus-Resumable` header is a tus creation instead, one with `Upload-Complete` a creation by the draft: both answer 201 with `Location` and no body.',
       access: writing,
       rateLimit: 'integration',
       idempotent: true,
       audit: 'upload.create',
       optionsHeaders: (settings) => ({ ...tusOptions(settings), ...draftOptions(settings) }),
       body: UploadCreate,
-      returns: { status: 201, body: Type.Object({ upload: UploadView }), headers: CreatedHeaders },
+      returns: { status: 201, body: UploadCreated, headers: CreatedHeaders },
       errors: [...refusals, 'PRECONDITION_FAILED', ...protocolErrors],
     },
     async ({ deps, actor, user, body, call, audit }) => {
       const { name, size, mimeType, mode = 'resumable', space_id = null, sha256, ...meta } = body;
       const values = mergeValues(noValues, meta);
       const wishes = { name, size, mimeType, mode, spaceId: space_id, sha256, values };
-      const { row, token } = await beginUpload(deps, actor, user, wishes, audit);
+      const { row, token, object } = await beginUpload(deps, actor, user, wishes, audit);
       const partSize = deps.objects.staged.partBytesFor;
       const isEmpty = size === 0 && mode === 'resumable';
       const nothing = { raw: call.raw, length: 0, size: null, isEnd: false, checksum: null };
@@ -74,6 +74,7 @@ export const uploadRoutes = [
           shown,
           token === null ? { partSize } : { partSize, url: toUploadUrl(call, token) },
         ),
+        ...(object && { parts: firstParts(deps, object, size, call) }),
       };
     },
   ),
@@ -167,19 +168,7 @@ export const uploadRoutes = [
           examples: [[1]],
         }),
       }),
-      returns: {
-        status: 200,
-        body: Type.Object({
-          parts: Type.Array(
-            Type.Object({
-              number: Type.Integer({ minimum: 1, examples: [1] }),
-              url: Type.String({ examples: ['https://store.example.com/...'] }),
-              size: Type.Integer({ minimum: 0, description: 'Bytes.', examples: [8_388_608] }),
-              expires_at: Timestamp,
-            }),
-          ),
-        }),
-      },
+      returns: { status: 200, body: Type.Object({ parts: PartTargets() }) },
       errors: ['NOT_FOUND', 'CONFLICT'],
     },
     async ({ deps, actor, user, params: { uploadId }, body, call }) => {

@@ -75,6 +75,7 @@ export interface NewUpload {
   readonly sha256: string | null;
   readonly size: number | null;
   readonly object_id: string | null;
+  readonly state: StagedState;
   readonly zone: Zone;
 }
 

@@ -65,6 +65,26 @@ export const UploadView = Named('Upload', {
   expires_at: Timestamp,
 });
 
+export const PartTargets = (description?: string) =>
+  Type.Array(
+    Type.Object({
+      number: Type.Integer({ minimum: 1, examples: [1] }),
+      url: Type.String({ examples: ['https://store.example.com/...'] }),
+      size: Type.Integer({ minimum: 0, description: 'Bytes.', examples: [8_388_608] }),
+      expires_at: Timestamp,
+    }),
+    description === undefined ? {} : { description },
+  );
+
+export const UploadCreated = Type.Object({
+  upload: UploadView,
+  parts: Type.Optional(
+    PartTargets(
+      'Where the first 20 parts of a direct upload go. Ask for the others when these are sent. A resumable upload has none.',
+    ),
+  ),
+});
+
 /** `partSize` only matters for a direct upload, `url` is only known to the request that creates it. */
 export function viewUpload(
   row: UploadRow,
