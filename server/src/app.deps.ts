@@ -186,7 +186,7 @@ function createDatabaseWork(
     projectGates,
     findFile: createFileFinder(db),
     commitUpload: createFileCommitter({ db, projectGates, eventHub, log }),
-    completeUpload: createUploadCompleter({ db, projectGates, log }),
+    completeUpload: createUploadCompleter({ db, projectGates, eventHub, log }),
   };
 }
 

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AuditStamp } from '../../src/contract/audit.ts';
 import type { NewFile } from '../../src/contract/file.ts';
 import { listChildFolders, storeFile, storeFiles } from '../../src/features/files/files.sql.ts';
-import type { Sql } from '../../src/platform/db/sql.ts';
 import { freshDatabase, isSomebodyWaiting } from '../support/database.ts';
 import { until } from '../support/processes.ts';
+import { createRows } from '../support/rows.ts';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let client: pg.Client;
@@ -22,29 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const run = async ({ text, values }: Sql) => (await client.query(text, [...values])).rows;
-const idOf = async (statement: string, values: unknown[]): Promise<string> =>
-  (await client.query(`${statement} returning id`, values)).rows[0].id;
-
-const newProject = () => idOf('insert into projects (name) values ($1)', ['p']);
-const newPlan = (project: string, limit: number) =>
-  idOf('insert into plans (project_id, name, storage_limit, max_file_size) values ($1, $2, $3, 1000)', [
-    project,
-    randomUUID(),
-    limit,
-  ]);
-const newUser = (project: string, plan: string | null = null, active = true) =>
-  idOf('insert into users (project_id, external_id, plan_id, active) values ($1, $2, $3, $4)', [
-    project,
-    randomUUID(),
-    plan,
-    active,
-  ]);
-const newSpace = (project: string, user: string, limit: number | null = null, active = true) =>
-  idOf(
-    'insert into spaces (project_id, user_id, external_id, name, limit_bytes, active) values ($1, $2, $3, $3, $4, $5)',
-    [project, user, randomUUID(), limit, active],
-  );
+const { run, newProject, newPlan, newUser, newSpace } = createRows(() => client);
 
 const audit: AuditStamp = {
   action: 'file.upload',

@@ -8,11 +8,13 @@ import { isRefusal, type Queryable } from '../../platform/db/postgres.ts';
 import { mayWait } from '../../platform/db/project-work.ts';
 import { completeUpload, completeUploads } from './uploads.sql.ts';
 
-type CommitDeps = Pick<Deps, 'db' | 'log' | 'projectGates'>;
+type CommitDeps = Pick<Deps, 'db' | 'log' | 'projectGates' | 'eventHub'>;
 
 interface BatchResult {
   readonly outcome: CompletedUpload['outcome'] | 'passed over';
   readonly stored_at: string;
+  /** The event of its file is recorded, and has to be announced. */
+  readonly told: boolean;
 }
 
 const commitsMax = 64;
@@ -42,7 +44,7 @@ async function completeAll(
   });
 }
 
-const isDecided = (result: BatchResult | undefined): result is CompletedUpload =>
+const isDecided = (result: BatchResult | undefined): result is BatchResult & CompletedUpload =>
   result !== undefined && result.outcome !== 'passed over';
 
 /** Returns no results if the database rejects the batch: nothing is committed, and one upload may be the cause. */
@@ -51,7 +53,10 @@ async function completeTogether(
   uploads: readonly UploadToComplete[],
 ): Promise<BatchResult[]> {
   try {
-    return await deps.db.query<BatchResult>(completeUploads(uploads));
+    const results = await deps.db.query<BatchResult>(completeUploads(uploads));
+    for (const [index, { told }] of results.entries())
+      if (told) deps.eventHub.announce((uploads[index] as UploadToComplete).project_id);
+    return results;
   } catch (error) {
     if (!isRefusal(error) && !isLockTimeout(error)) throw error;
     deps.log.warn(

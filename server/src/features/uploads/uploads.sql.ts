@@ -191,7 +191,7 @@ export const completeUpload = ({ project_id, id, epoch, digest, client }: Upload
   from complete_upload(${project_id}, ${id}, ${epoch}, ${digest}, ${client.ipAddress}, ${client.userAgent})`;
 
 export const completeUploads = (uploads: readonly UploadToComplete[]): Sql => sql`
-  select outcome, stored_at from complete_uploads(${JSON.stringify(uploads.map(toBatchEntry))}::jsonb) order by number`;
+  select outcome, stored_at, told from complete_uploads(${JSON.stringify(uploads.map(toBatchEntry))}::jsonb) order by number`;
 
 const toBatchEntry = ({ digest, client, ...upload }: UploadToComplete) => ({
   ...upload,
