@@ -11,6 +11,7 @@ import { bodyTooLarge, malformedBody, wrongContentType } from './error-reply.ts'
 const readTimeMs = 30_000;
 /** Every request may buffer this much; larger bodies need a slot. */
 const freeBytes = 16 * 1024;
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /** Resolves to the function that releases the slot. */
 type EnterLarge = (signal: AbortSignal) => Promise<() => void>;
@@ -23,10 +24,9 @@ export async function readJsonBody(
 ): Promise<unknown> {
   if (Number(stream.headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
   const bytes = await readAll(stream, bytesMax, enterLarge);
-  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   if (bytes.length === 0) return undefined;
   try {
-    return parseForeignJson(text.decode(bytes));
+    return parseForeignJson(strictUtf8.decode(bytes));
   } catch (error) {
     throw malformedBody(
       error instanceof TypeError ? 'it is not UTF-8' : (error as Error).message.slice(0, 120),
@@ -66,11 +66,13 @@ function readAll(stream: IncomingMessage, bytesMax: number, enterLarge: EnterLar
     large = new AbortController();
     waitForSlot(large);
   });
+  const onGone = () => reject(new ClientGone());
   stream.on('end', () => {
+    // It closes after every request, and an error with its stack is not free.
+    stream.off('close', onGone);
     joining.flush();
     resolve(joined(chunks));
   });
-  const onGone = () => reject(new ClientGone());
   stream.on('error', onGone);
   stream.on('close', onGone);
   return promise.finally(() => {
