@@ -12,6 +12,7 @@ declare
   free_projects uuid[];
   free_users uuid[];
   free_spaces uuid[];
+  single record;
   -- Of the uploads that are not passed over, in one order.
   numbers bigint[];
   projects uuid[];
@@ -32,6 +33,23 @@ begin
   free_spaces := array(select s.id from spaces s
     where s.id = any(array(select (e.value ->> 'space_id')::uuid from jsonb_array_elements(batch) e))
     for no key update skip locked);
+
+  if jsonb_array_length(batch) = 1 then
+    -- Cheaper than a batch of one.
+    select f.project_id, f.user_id, f.space_id, f.id, f.epoch, f.digest, f.ip_address, f.user_agent into single
+      from jsonb_to_record(batch -> 0) f(project_id uuid, user_id uuid, space_id uuid, id uuid, epoch integer, digest bytea,
+        ip_address text, user_agent text);
+    number := 1;
+    outcome := 'passed over';
+    told := false;
+    if single.project_id = any(free_projects) and single.user_id = any(free_users)
+      and (single.space_id is null or single.space_id = any(free_spaces)) then
+      select done.outcome, done.stored_at into outcome, stored_at from complete_upload(single.project_id, single.id,
+        single.epoch, single.digest, single.ip_address, single.user_agent) done;
+    end if;
+    return next;
+    return;
+  end if;
 
   with asked as materialized (
     select e.ordinality, e.value as entry, f.project_id, f.id, f.epoch, f.digest

@@ -126,6 +126,7 @@ test('complete_uploads: what many users and spaces have reserved becomes used, o
 test('complete_uploads: a tail and parts go with the upload, and a file without a digest waits for a worker', async () => {
   const project = await newProject();
   const upload = { ...(await newUpload(project, await newUser(project), 5)), digest: null };
+  const other = await newUpload(project, upload.user_id, 5);
   const tail = randomUUID();
   await client.query('update uploads set tail_id = $2 where id = $1', [upload.id, tail]);
   await client.query(
@@ -136,7 +137,7 @@ test('complete_uploads: a tail and parts go with the upload, and a file without 
     `insert into upload_parts (project_id, upload_id, number, etag) values ($1, $2, 1, 'e')`,
     [project, upload.id],
   );
-  expect(await complete([upload])).toEqual(['stored']);
+  expect(await complete([upload, other])).toEqual(['stored', 'stored']);
   expect(await rowOf('files', upload.id)).toMatchObject({ sha256: null, crc32: null });
   expect(await rowOf('objects', tail)).toMatchObject({ state: 'deleting' });
   expect((await client.query('select from upload_parts where upload_id = $1', [upload.id])).rows).toEqual([]);
@@ -213,4 +214,24 @@ test('complete_uploads: of projects that listen, the events are recorded and the
   const events = `select type from events where project_id = any($1) order by type`;
   const { rows } = await client.query(events, [[silent, listening]]);
   expect(rows.map(({ type }) => type)).toEqual(['file.created', 'quota.threshold']);
+});
+
+test('complete_uploads: a single upload is completed, refused or passed over as in a batch', async () => {
+  const project = await newProject();
+  const user = await newUser(project, await newPlan(project, 100));
+  const [fine, refused] = [await newUpload(project, user, 10), await newUpload(project, user, 90)];
+  const other = new pg.Client({ connectionString: database.url });
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from users where id = $1 for update', [user]);
+    expect(await complete([fine])).toEqual(['passed over']);
+  } finally {
+    await other.end();
+  }
+  expect(await complete([fine])).toEqual(['stored']);
+  expect(await complete([fine])).toEqual(['taken']);
+  await client.query('update plans set storage_limit = 20 where project_id = $1', [project]);
+  expect(await complete([refused])).toEqual(['user limit']);
+  expect(await countsOf('users', user)).toEqual({ used: 10, reserved: 90, files: 1 });
 });
