@@ -307,10 +307,12 @@ describe('events.list', () => {
 
 test('events.purge drops what has expired, a day at a time, and nothing else', async () => {
   const tenant = await newTenant();
-  const insert = (age: string) =>
+  const insert = (at: string) =>
     sql(`insert into events (slot, project_id, type, data, created_at)
-      select event_slot(at), '${tenant.id}', 'user.updated', '{}', at from (select now() - interval '${age}' as at) x`);
-  for (const age of ['1 hour', '6 days', '8 days 2 hours', '10 days 1 hour']) await insert(age);
+      select event_slot(at), '${tenant.id}', 'user.updated', '{}', at from (select ${at} as at) x`);
+  for (const age of ['1 hour', '6 days', '8 days 2 hours']) await insert(`now() - interval '${age}'`);
+  // In the slot of today, at whatever time this test runs.
+  await insert(`date_trunc('day', now(), 'UTC') - interval '10 days'`);
   await run(eventPurge);
   const left = await rowsOf<{ age: number }>(
     service.databaseUrl,
