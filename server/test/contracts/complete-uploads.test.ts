@@ -1,8 +1,6 @@
 // Uploads completed in one batch: each gets the outcome it would get alone, except that none waits for a lock.
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AuditStamp } from '../../src/contract/audit.ts';
+import { expect, test } from 'vitest';
 import type { UploadToComplete } from '../../src/contract/upload.ts';
 import {
   completeUpload,
@@ -10,32 +8,10 @@ import {
   createUpload,
   type NewUpload,
 } from '../../src/features/uploads/uploads.sql.ts';
-import { freshDatabase } from '../support/database.ts';
-import { createRows } from '../support/rows.ts';
+import { audit, RowsDatabase } from '../support/rows.ts';
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let client: pg.Client;
-beforeAll(async () => {
-  database = await freshDatabase();
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-});
-afterAll(async () => {
-  await client.end();
-  await database.drop();
-});
+const db = new RowsDatabase();
 
-const { run, newProject, newPlan, newUser, newSpace } = createRows(() => client);
-
-const audit: AuditStamp = {
-  action: 'upload.create',
-  projectId: null,
-  actorType: 'integration',
-  actorId: randomUUID(),
-  actorKeyId: 'pk_12345678',
-  ipAddress: '192.0.2.1',
-  userAgent: 'creator',
-};
 const digest = Buffer.from(`${'ab'.repeat(32)}01020304`, 'hex');
 
 /** A direct upload: it has its object and its reservation from the beginning. */
@@ -71,25 +47,25 @@ async function newUpload(
     state: { kind: 'test' },
     zone: 'private',
   };
-  const [created] = await run(createUpload(upload, audit, { perUser: 100, perProject: 1000 }, 3_600));
+  const [created] = await db.run(createUpload(upload, audit, { perUser: 100, perProject: 1000 }, 3_600));
   expect(created.outcome).toBe('created');
   const complete = { ipAddress: '192.0.2.2', userAgent: 'completer' };
   return { project_id: project, user_id: user, space_id: space, id, epoch: 0, digest, client: complete };
 }
 
 const complete = async (uploads: readonly UploadToComplete[]): Promise<string[]> =>
-  (await run(completeUploads(uploads))).map((row) => row.outcome);
+  (await db.run(completeUploads(uploads))).map((row) => row.outcome);
 const countsOf = async (table: 'users' | 'spaces', id: string) => {
   const counts = `used_bytes::int as used, reserved_bytes::int as reserved, file_count::int as files`;
-  return (await client.query(`select ${counts} from ${table} where id = $1`, [id])).rows[0];
+  return (await db.query(`select ${counts} from ${table} where id = $1`, [id])).rows[0];
 };
 const rowOf = async (table: string, id: string) =>
-  (await client.query(`select * from ${table} where id = $1`, [id])).rows[0];
+  (await db.query(`select * from ${table} where id = $1`, [id])).rows[0];
 
 test('complete_uploads: what many users and spaces have reserved becomes used, once for each of them', async () => {
-  const [one, two] = [await newProject(), await newProject()];
-  const [a, b] = [await newUser(one, await newPlan(one, 100)), await newUser(two)];
-  const space = await newSpace(one, a, 40);
+  const [one, two] = [await db.newProject(), await db.newProject()];
+  const [a, b] = [await db.newUser(one, await db.newPlan(one, 100)), await db.newUser(two)];
+  const space = await db.newSpace(one, a, 40);
   const uploads = [
     await newUpload(one, a, 10),
     await newUpload(two, b, 1_000_000),
@@ -116,7 +92,7 @@ test('complete_uploads: what many users and spaces have reserved becomes used, o
     expect(await rowOf('uploads', id)).toMatchObject(done);
     expect(await rowOf('objects', id)).toMatchObject({ state: 'stored', held_until: null });
     const audited = `select actor_key_id, user_agent from audit_logs where resource_id = $1 and action = 'file.upload'`;
-    expect((await client.query(audited, [id])).rows).toEqual([
+    expect((await db.query(audited, [id])).rows).toEqual([
       { actor_key_id: 'pk_12345678', user_agent: 'completer' },
     ]);
   }
@@ -124,32 +100,32 @@ test('complete_uploads: what many users and spaces have reserved becomes used, o
 });
 
 test('complete_uploads: a tail and parts go with the upload, and a file without a digest waits for a worker', async () => {
-  const project = await newProject();
-  const upload = { ...(await newUpload(project, await newUser(project), 5)), digest: null };
+  const project = await db.newProject();
+  const upload = { ...(await newUpload(project, await db.newUser(project), 5)), digest: null };
   const other = await newUpload(project, upload.user_id, 5);
   const tail = randomUUID();
-  await client.query('update uploads set tail_id = $2 where id = $1', [upload.id, tail]);
-  await client.query(
+  await db.query('update uploads set tail_id = $2 where id = $1', [upload.id, tail]);
+  await db.query(
     `insert into objects (project_id, file_id, id, zone, state, held_until) values ($1, $2, $2, 'private', 'writing', now())`,
     [project, tail],
   );
-  await client.query(
-    `insert into upload_parts (project_id, upload_id, number, etag) values ($1, $2, 1, 'e')`,
-    [project, upload.id],
-  );
+  await db.query(`insert into upload_parts (project_id, upload_id, number, etag) values ($1, $2, 1, 'e')`, [
+    project,
+    upload.id,
+  ]);
   expect(await complete([upload, other])).toEqual(['stored', 'stored']);
   expect(await rowOf('files', upload.id)).toMatchObject({ sha256: null, crc32: null });
   expect(await rowOf('objects', tail)).toMatchObject({ state: 'deleting' });
-  expect((await client.query('select from upload_parts where upload_id = $1', [upload.id])).rows).toEqual([]);
+  expect((await db.query('select from upload_parts where upload_id = $1', [upload.id])).rows).toEqual([]);
 });
 
 test('complete_uploads: a refused upload keeps its room, and one that is taken, locked or unknown is passed over', async () => {
-  const project = await newProject();
+  const project = await db.newProject();
   const [limited, inactive, locked, fine] = [
-    await newUser(project, await newPlan(project, 100)),
-    await newUser(project),
-    await newUser(project),
-    await newUser(project),
+    await db.newUser(project, await db.newPlan(project, 100)),
+    await db.newUser(project),
+    await db.newUser(project),
+    await db.newUser(project),
   ];
   const uploads = [
     await newUpload(project, limited, 60),
@@ -162,11 +138,10 @@ test('complete_uploads: a refused upload keeps its room, and one that is taken, 
     await newUpload(project, fine, 6),
   ];
   const lost = uploads.at(-1);
-  await client.query('update plans set storage_limit = 70 where project_id = $1', [project]);
-  await client.query('update users set active = false where id = $1', [inactive]);
-  await client.query(`update objects set state = 'deleting' where id = $1`, [lost?.id]);
-  const other = new pg.Client({ connectionString: database.url });
-  await other.connect();
+  await db.query('update plans set storage_limit = 70 where project_id = $1', [project]);
+  await db.query('update users set active = false where id = $1', [inactive]);
+  await db.query(`update objects set state = 'deleting' where id = $1`, [lost?.id]);
+  const other = await db.connect();
   try {
     await other.query('begin');
     await other.query('select from users where id = $1 for update', [locked]);
@@ -188,7 +163,7 @@ test('complete_uploads: a refused upload keeps its room, and one that is taken, 
   expect(await countsOf('users', locked)).toEqual({ used: 0, reserved: 2, files: 0 });
   expect(await countsOf('users', fine)).toEqual({ used: 5, reserved: 13, files: 1 });
   const alone: string[] = [];
-  for (const upload of uploads) alone.push((await run(completeUpload(upload)))[0].outcome);
+  for (const upload of uploads) alone.push((await db.run(completeUpload(upload)))[0].outcome);
   const decided = [
     'taken',
     'user limit',
@@ -203,25 +178,24 @@ test('complete_uploads: a refused upload keeps its room, and one that is taken, 
 });
 
 test('complete_uploads: of projects that listen, the events are recorded and their announcement is left to the caller', async () => {
-  const [silent, listening] = [await newProject(), await newProject()];
-  await client.query(`update projects set listens_until = 'infinity' where id = $1`, [listening]);
+  const [silent, listening] = [await db.newProject(), await db.newProject()];
+  await db.query(`update projects set listens_until = 'infinity' where id = $1`, [listening]);
   const uploads = [
-    await newUpload(silent, await newUser(silent), 1),
-    await newUpload(listening, await newUser(listening, await newPlan(listening, 100)), 90),
+    await newUpload(silent, await db.newUser(silent), 1),
+    await newUpload(listening, await db.newUser(listening, await db.newPlan(listening, 100)), 90),
   ];
-  const results = await run(completeUploads(uploads));
+  const results = await db.run(completeUploads(uploads));
   expect(results.map(({ told }) => told)).toEqual([false, true]);
   const events = `select type from events where project_id = any($1) order by type`;
-  const { rows } = await client.query(events, [[silent, listening]]);
+  const { rows } = await db.query(events, [[silent, listening]]);
   expect(rows.map(({ type }) => type)).toEqual(['file.created', 'quota.threshold']);
 });
 
 test('complete_uploads: a single upload is completed, refused or passed over as in a batch', async () => {
-  const project = await newProject();
-  const user = await newUser(project, await newPlan(project, 100));
+  const project = await db.newProject();
+  const user = await db.newUser(project, await db.newPlan(project, 100));
   const [fine, refused] = [await newUpload(project, user, 10), await newUpload(project, user, 90)];
-  const other = new pg.Client({ connectionString: database.url });
-  await other.connect();
+  const other = await db.connect();
   try {
     await other.query('begin');
     await other.query('select from users where id = $1 for update', [user]);
@@ -231,7 +205,7 @@ test('complete_uploads: a single upload is completed, refused or passed over as 
   }
   expect(await complete([fine])).toEqual(['stored']);
   expect(await complete([fine])).toEqual(['taken']);
-  await client.query('update plans set storage_limit = 20 where project_id = $1', [project]);
+  await db.query('update plans set storage_limit = 20 where project_id = $1', [project]);
   expect(await complete([refused])).toEqual(['user limit']);
   expect(await countsOf('users', user)).toEqual({ used: 10, reserved: 90, files: 1 });
 });

@@ -1,38 +1,14 @@
 // Files stored in one batch: each gets the outcome it would get alone, except that none waits for a lock.
 
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AuditStamp } from '../../src/contract/audit.ts';
+import { expect, test } from 'vitest';
 import type { NewFile } from '../../src/contract/file.ts';
 import { listChildFolders, storeFile, storeFiles } from '../../src/features/files/files.sql.ts';
-import { freshDatabase, isSomebodyWaiting } from '../support/database.ts';
+import { isSomebodyWaiting } from '../support/database.ts';
 import { until } from '../support/processes.ts';
-import { createRows } from '../support/rows.ts';
+import { audit, RowsDatabase } from '../support/rows.ts';
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let client: pg.Client;
-beforeAll(async () => {
-  database = await freshDatabase();
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-});
-afterAll(async () => {
-  await client.end();
-  await database.drop();
-});
-
-const { run, newProject, newPlan, newUser, newSpace } = createRows(() => client);
-
-const audit: AuditStamp = {
-  action: 'file.upload',
-  projectId: null,
-  actorType: 'integration',
-  actorId: randomUUID(),
-  actorKeyId: 'pk_12345678',
-  ipAddress: '192.0.2.1',
-  userAgent: 'a "client"',
-};
+const db = new RowsDatabase();
 
 /** With its object reserved in the ledger, as before the commit of an upload. */
 async function newFile(project: string, user: string, size: number, space: string | null = null) {
@@ -56,7 +32,7 @@ async function newFile(project: string, user: string, size: number, space: strin
     expires_at: null,
     retain_until: null,
   };
-  await client.query(
+  await db.query(
     `insert into objects (project_id, file_id, id, zone, state, held_until)
      values ($1, $2, $2, 'private', 'reserved', now() + interval '1 hour')`,
     [project, id],
@@ -65,25 +41,24 @@ async function newFile(project: string, user: string, size: number, space: strin
 }
 
 const outcomesOf = async (files: readonly NewFile[]): Promise<string[]> =>
-  (await run(storeFiles(files.map((file) => ({ file, audit }))))).map((row) => row.outcome);
+  (await db.run(storeFiles(files.map((file) => ({ file, audit }))))).map((row) => row.outcome);
 const reservedAmong = async (files: readonly NewFile[]): Promise<number> =>
   (
-    await client.query(`select from objects where state = 'reserved' and file_id = any($1)`, [
+    await db.query(`select from objects where state = 'reserved' and file_id = any($1)`, [
       files.map((file) => file.id),
     ])
   ).rows.length;
 const usedBy = async (table: 'users' | 'spaces', id: string) =>
   (
-    await client.query(
-      `select used_bytes::int as bytes, file_count::int as files from ${table} where id = $1`,
-      [id],
-    )
+    await db.query(`select used_bytes::int as bytes, file_count::int as files from ${table} where id = $1`, [
+      id,
+    ])
   ).rows[0];
 
 test('store_files: a batch of many users and spaces is charged to each of them', async () => {
-  const [one, two] = [await newProject(), await newProject()];
-  const [a, b] = [await newUser(one, await newPlan(one, 100)), await newUser(two)];
-  const space = await newSpace(one, a, 50);
+  const [one, two] = [await db.newProject(), await db.newProject()];
+  const [a, b] = [await db.newUser(one, await db.newPlan(one, 100)), await db.newUser(two)];
+  const space = await db.newSpace(one, a, 50);
   const files = [
     await newFile(one, a, 10),
     await newFile(two, b, 1_000_000),
@@ -100,17 +75,17 @@ test('store_files: a batch of many users and spaces is charged to each of them',
 });
 
 test('store_files: a file over a limit, of an inactive or foreign owner, or without its object is refused; unknown ids are skipped', async () => {
-  const [project, foreign] = [await newProject(), await newProject()];
-  const small = await newUser(project, await newPlan(project, 100));
-  const inactive = await newUser(project, null, false);
-  const fine = await newUser(project);
-  const stranger = await newUser(foreign);
-  const full = await newSpace(project, fine, 30);
-  const closed = await newSpace(project, fine, null, false);
+  const [project, foreign] = [await db.newProject(), await db.newProject()];
+  const small = await db.newUser(project, await db.newPlan(project, 100));
+  const inactive = await db.newUser(project, null, false);
+  const fine = await db.newUser(project);
+  const stranger = await db.newUser(foreign);
+  const full = await db.newSpace(project, fine, 30);
+  const closed = await db.newSpace(project, fine, null, false);
   const lost = await newFile(project, fine, 5);
   const claimed = await newFile(project, fine, 5);
-  await client.query('delete from objects where file_id = $1', [lost.id]);
-  await client.query(`update objects set state = 'deleting' where file_id = $1`, [claimed.id]);
+  await db.query('delete from objects where file_id = $1', [lost.id]);
+  await db.query(`update objects set state = 'deleting' where file_id = $1`, [claimed.id]);
   const files = [
     await newFile(project, small, 60),
     await newFile(project, small, 41),
@@ -152,12 +127,12 @@ test('store_files: a file over a limit, of an inactive or foreign owner, or with
 });
 
 test('store_files: a batch that fits only without the reserved bytes is stored in part', async () => {
-  const project = await newProject();
-  const user = await newUser(project, await newPlan(project, 100));
-  const owner = await newUser(project);
-  const space = await newSpace(project, owner, 100);
-  await client.query('update users set reserved_bytes = 70 where id = $1', [user]);
-  await client.query('update spaces set reserved_bytes = 70 where id = $1', [space]);
+  const project = await db.newProject();
+  const user = await db.newUser(project, await db.newPlan(project, 100));
+  const owner = await db.newUser(project);
+  const space = await db.newSpace(project, owner, 100);
+  await db.query('update users set reserved_bytes = 70 where id = $1', [user]);
+  await db.query('update spaces set reserved_bytes = 70 where id = $1', [space]);
   const files = [
     await newFile(project, user, 20),
     await newFile(project, user, 11),
@@ -173,11 +148,10 @@ test('store_files: a batch that fits only without the reserved bytes is stored i
 });
 
 test('store_files: a file whose user or space is locked is skipped and delays no other', async () => {
-  const project = await newProject();
-  const [held, free] = [await newUser(project), await newUser(project)];
-  const heldSpace = await newSpace(project, free);
-  const other = new pg.Client({ connectionString: database.url });
-  await other.connect();
+  const project = await db.newProject();
+  const [held, free] = [await db.newUser(project), await db.newUser(project)];
+  const heldSpace = await db.newSpace(project, free);
+  const other = await db.connect();
   try {
     await other.query('begin');
     await other.query('select from users where id = $1 for no key update', [held]);
@@ -202,16 +176,15 @@ test.each([
 ])(
   'store_file: an upload that waited for its user, who got %s meanwhile, is checked against the new one',
   async (_what, change) => {
-    const project = await newProject();
-    const [before, after] = [await newPlan(project, 100), await newPlan(project, 10)];
-    const user = await newUser(project, before);
+    const project = await db.newProject();
+    const [before, after] = [await db.newPlan(project, 100), await db.newPlan(project, 10)];
+    const user = await db.newUser(project, before);
     const file = await newFile(project, user, 50);
-    const other = new pg.Client({ connectionString: database.url });
-    await other.connect();
+    const other = await db.connect();
     await other.query('begin');
     await other.query('select from users where id = $1 for no key update', [user]);
-    const storing = run(storeFile(file, audit));
-    await until('it waits', () => isSomebodyWaiting(database.url));
+    const storing = db.run(storeFile(file, audit));
+    await until('it waits', () => isSomebodyWaiting(db.url));
     await other.query(change, [user, change.startsWith('update users') ? after : before]);
     await other.query('commit');
     expect(await storing).toMatchObject([{ outcome: 'user limit' }]);
@@ -223,22 +196,22 @@ test.each([
 test.skipIf(process.env.TEST_PARTITIONED)(
   'listChildFolders: each step uses the folder index, even for a user missing from the statistics',
   async () => {
-    const project = await newProject();
+    const project = await db.newProject();
     const fill = (user: string, files: number) =>
-      client.query(
+      db.query(
         `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, folder, sha256)
        select gen_random_uuid(), $1, $2, 'a', 1, 'text/plain', gen_random_uuid(), 'folder-' || n, ''
        from generate_series(1, $3::int) n`,
         [project, user, files],
       );
-    for (let nth = 0; nth < 10; nth += 1) await fill(await newUser(project), 100);
-    await client.query('analyze files');
-    const user = await newUser(project);
+    for (let nth = 0; nth < 10; nth += 1) await fill(await db.newUser(project), 100);
+    await db.query('analyze files');
+    const user = await db.newUser(project);
     await fill(user, 2_000);
-    const space = { spaceId: await newSpace(project, user) };
+    const space = { spaceId: await db.newSpace(project, user) };
     for (const where of ['all', 'none', space] as const) {
       const { text, values } = listChildFolders(project, user, where, '', null, 100);
-      const { rows } = await client.query(`explain ${text}`, [...values]);
+      const { rows } = await db.query(`explain ${text}`, [...values]);
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       expect(plan).toMatch(/files_of_(space_)?folder/);
       expect(plan).not.toMatch(/Sort|files_newest|files_of_level|Seq Scan on files/);
@@ -247,11 +220,11 @@ test.skipIf(process.env.TEST_PARTITIONED)(
 );
 
 test('store_files: the cost of a batch does not grow after many objects were added at once', async () => {
-  const project = await newProject();
-  const user = await newUser(project);
-  await client.query('vacuum analyze objects');
+  const project = await db.newProject();
+  const user = await db.newUser(project);
+  await db.query('vacuum analyze objects');
   for (let time = 0; time < 8; time += 1) await outcomesOf([await newFile(project, user, 1)]);
-  await client.query(
+  await db.query(
     `insert into objects (project_id, file_id, id, zone, state)
      select $1, id, id, 'private', 'stored' from (select gen_random_uuid() as id from generate_series(1, 50000)) made`,
     [project],
@@ -263,25 +236,25 @@ test('store_files: the cost of a batch does not grow after many objects were add
 
 /** Rows of objects read by sequential scans, of any statement. */
 async function scannedRows(): Promise<number> {
-  await client.query('select pg_stat_force_next_flush()');
-  const { rows } = await client.query(
+  await db.query('select pg_stat_force_next_flush()');
+  const { rows } = await db.query(
     `select seq_tup_read::int as rows from pg_stat_all_tables where relname = 'objects'`,
   );
   return rows[0].rows;
 }
 
 test('store_files: a batch writes the same row and audit as the statement for one file', async () => {
-  const project = await newProject();
-  const user = await newUser(project);
+  const project = await db.newProject();
+  const user = await db.newUser(project);
   const [alone, together] = [await newFile(project, user, 3), await newFile(project, user, 3)];
-  const [single] = await run(storeFile(alone, audit));
-  const [batched] = await run(storeFiles([{ file: together, audit }]));
+  const [single] = await db.run(storeFile(alone, audit));
+  const [batched] = await db.run(storeFiles([{ file: together, audit }]));
   expect(single.outcome).toBe('stored');
   for (const [file, { stored_at }] of [
     [alone, single],
     [together, batched],
   ] as const) {
-    const { rows } = await client.query('select created_at, updated_at from files where id = $1', [file.id]);
+    const { rows } = await db.query('select created_at, updated_at from files where id = $1', [file.id]);
     expect(rows).toEqual([{ created_at: stored_at, updated_at: stored_at }]);
   }
   const without = (id: string) => (value: unknown) =>
@@ -294,8 +267,8 @@ test('store_files: a batch writes the same row and audit as the statement for on
     'select * from files where id = $1',
     `select to_jsonb(a) - 'id' as row from audit_logs a where resource_id = $1::text`,
   ]) {
-    const [one] = (await client.query(statement, [alone.id])).rows.map(without(alone.id));
-    const [other] = (await client.query(statement, [together.id])).rows.map(without(together.id));
+    const [one] = (await db.query(statement, [alone.id])).rows.map(without(alone.id));
+    const [other] = (await db.query(statement, [together.id])).rows.map(without(together.id));
     expect(one).toBeDefined();
     expect(other).toEqual(one);
   }
