@@ -3,15 +3,9 @@ export { type Client, createClient, type FilesClient, type UserReference } from 
 export { type ClientErrorCode, PakhusError } from './error.ts';
 export type { CallOptions, ClientOptions, CreateOptions } from './http.ts';
 export type { Listing } from './listing.ts';
-export type { ContentOptions, Shares, Variants, ZipOptions } from './resources/delivery.ts';
+export type { ContentOptions, DownloadOptions, Shares, Variants, ZipOptions } from './resources/delivery.ts';
 export type { EventFeed, EventOptions } from './resources/events.ts';
-export type {
-  ChangeOptions,
-  DeleteOptions,
-  DownloadOptions,
-  FolderEntry,
-  ImageOptions,
-} from './resources/files.ts';
+export type { ChangeOptions, DeleteOptions, FolderEntry, ImageOptions } from './resources/files.ts';
 export type { WaitOptions } from './resources/project.ts';
 export type { UserResource } from './resources/user.ts';
 export type { Webhooks } from './resources/webhooks.ts';

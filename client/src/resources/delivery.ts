@@ -3,10 +3,16 @@ import type { delay } from '../delay.ts';
 import type { CallOptions, CreateOptions, Http, PathPart, Sending } from '../http.ts';
 import type { listing } from '../listing.ts';
 import type { BodyOf, Endpoint, QueryOf, VariantImage } from '../types.ts';
-import type { DownloadOptions } from './files.ts';
 
 const user = '/project/users/{userId}';
 const file = `${user}/files/{fileId}` as const;
+
+export interface DownloadOptions extends CallOptions {
+  /** Of bytes: the first and the last one, or only the first. */
+  readonly range?: readonly [first: number, last?: number];
+  /** The ETag of the bytes that you have: if the file has another one now, all of it is sent, with status 200 instead of 206. */
+  readonly ifRange?: string | undefined;
+}
 
 export interface ContentOptions extends DownloadOptions {
   /** The name of a variant: an image of the file in another size and format. Waits until it is made. */

@@ -6,7 +6,7 @@ import { toForm } from '../upload/form.ts';
 import type { Learnt, UploadOptions } from '../upload/job.ts';
 import { toSource, type UploadInput } from '../upload/source.ts';
 import { startUpload } from '../upload/upload.ts';
-import type { ContentOptions, ZipOptions } from './delivery.ts';
+import type { ContentOptions, DownloadOptions, ZipOptions } from './delivery.ts';
 import { loadDelivery, toTools } from './load-delivery.ts';
 
 export interface ChangeOptions extends CallOptions {
@@ -17,13 +17,6 @@ export interface ChangeOptions extends CallOptions {
 export interface DeleteOptions extends ChangeOptions {
   /** Past the trash, or out of it. */
   readonly permanent?: boolean | undefined;
-}
-
-export interface DownloadOptions extends CallOptions {
-  /** Of bytes: the first and the last one, or only the first. */
-  readonly range?: readonly [first: number, last?: number];
-  /** The ETag of the bytes that you have: if the file has another one now, all of it is sent, with status 200 instead of 206. */
-  readonly ifRange?: string | undefined;
 }
 
 /** An entry of one level of the folder tree. */
