@@ -8,7 +8,6 @@ import { bytesOf, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
 import { never, objectsOf, placesOf, reapAll } from '../support/ledger.ts';
 import type { S3Buckets } from '../support/s3-server.ts';
-import { createLiveSpace } from '../support/spaces.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import { adminSession, createPlan, createTenant, createUser, type Tenant } from '../support/tenants.ts';
 import { createTus, headTus, offsetOf, patchTus, pathOf, startTus } from '../support/tus.ts';
@@ -210,16 +209,15 @@ for (const store of storesFor('uploads')) {
 
       test('a creation that is refused leaves nothing in the store', async () => {
         const user = await createUser(api, tenant.key);
-        const space = await createLiveSpace(service, tenant.id, user.id, []);
-        const path = `/project/users/${user.id}/spaces/${space.id}`;
-        expect((await api.put(path, tenant.key, { active: false })).status).toBe(200);
+        const others = Array.from({ length: 100 }, () => ask(user.id, 1, { mode: 'resumable' }));
+        expect((await Promise.all(others)).map(({ status }) => status)).toEqual(Array(100).fill(201));
         const before = await service.buckets?.unfinishedUploads();
-        const refused = await ask(user.id, 1_000, { space_id: space.id });
-        expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN']);
+        const refused = await ask(user.id, 1_000);
+        expect([refused.status, refused.body.error.details]).toEqual([409, { limit: 'user', max: 100 }]);
         expect(await service.buckets?.unfinishedUploads()).toBe(before);
-        expect(await rowsOf(service.databaseUrl, `select from uploads where user_id = '${user.id}'`)).toEqual(
-          [],
-        );
+        const direct = `select from objects where project_id = '${tenant.id}' and id in (
+          select id from uploads where user_id = '${user.id}')`;
+        expect(await rowsOf(service.databaseUrl, direct)).toEqual([]);
       });
 
       test('a sha256 is compared before the file is stored', async () => {
