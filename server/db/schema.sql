@@ -196,11 +196,10 @@ alter table files add constraint files_project_id_user_id_space_id_fkey FOREIGN 
 alter table files add constraint files_size_check CHECK ((size >= 0));
 alter table files add constraint files_visibility_check CHECK ((visibility = ANY (ARRAY['private'::text, 'public'::text])));
 alter table files add constraint files_zone_check CHECK ((zone = ANY (ARRAY['private'::text, 'public'::text])));
+CREATE INDEX files_by_time ON public.files USING btree (project_id, user_id, (((space_id IS NULL))::integer), created_at, id) WITH (deduplicate_items=off);
 CREATE INDEX files_held ON public.files USING btree (project_id, user_id, retain_until) WHERE (retain_until IS NOT NULL);
-CREATE INDEX files_newest ON public.files USING btree (project_id, user_id, created_at, id) WITH (deduplicate_items=off);
 CREATE INDEX files_of_classifier ON public.files USING btree (user_id, classifier, created_at, id) WITH (deduplicate_items=off) WHERE (classifier IS NOT NULL);
 CREATE INDEX files_of_folder ON public.files USING btree (user_id, translate(folder, '/'::text, ''::text), created_at, id) WITH (deduplicate_items=off);
-CREATE INDEX files_of_level ON public.files USING btree (user_id, created_at, id) WITH (deduplicate_items=off) WHERE (space_id IS NULL);
 CREATE INDEX files_of_mime_type ON public.files USING btree (user_id, mime_type, created_at, id) WITH (deduplicate_items=off);
 CREATE INDEX files_of_space ON public.files USING btree (space_id, created_at, id) WITH (deduplicate_items=off) WHERE (space_id IS NOT NULL);
 CREATE INDEX files_of_space_folder ON public.files USING btree (space_id, translate(folder, '/'::text, ''::text), created_at, id) WITH (deduplicate_items=off) WHERE (space_id IS NOT NULL);

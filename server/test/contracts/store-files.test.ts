@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { NewFile } from '../../src/contract/file.ts';
-import { listChildFolders, storeFile, storeFiles } from '../../src/features/files/files.sql.ts';
+import { storeFile, storeFiles } from '../../src/features/files/files.sql.ts';
 import { isSomebodyWaiting } from '../support/database.ts';
 import { until } from '../support/processes.ts';
 import { audit, RowsDatabase } from '../support/rows.ts';
@@ -189,33 +189,6 @@ test.each([
     await other.query('commit');
     expect(await storing).toMatchObject([{ outcome: 'user limit' }]);
     await other.end();
-  },
-);
-
-// Of partitions, those without a row are scanned.
-test.skipIf(process.env.TEST_PARTITIONED)(
-  'listChildFolders: each step uses the folder index, even for a user missing from the statistics',
-  async () => {
-    const project = await db.newProject();
-    const fill = (user: string, files: number) =>
-      db.query(
-        `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, folder, sha256)
-       select gen_random_uuid(), $1, $2, 'a', 1, 'text/plain', gen_random_uuid(), 'folder-' || n, ''
-       from generate_series(1, $3::int) n`,
-        [project, user, files],
-      );
-    for (let nth = 0; nth < 10; nth += 1) await fill(await db.newUser(project), 100);
-    await db.query('analyze files');
-    const user = await db.newUser(project);
-    await fill(user, 2_000);
-    const space = { spaceId: await db.newSpace(project, user) };
-    for (const where of ['all', 'none', space] as const) {
-      const { text, values } = listChildFolders(project, user, where, '', null, 100);
-      const { rows } = await db.query(`explain ${text}`, [...values]);
-      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(plan).toMatch(/files_of_(space_)?folder/);
-      expect(plan).not.toMatch(/Sort|files_newest|files_of_level|Seq Scan on files/);
-    }
   },
 );
 

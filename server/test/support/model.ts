@@ -131,8 +131,8 @@ export interface Upload {
   readonly madeWith: Credential;
   /** Of the URL that takes the bytes; null if it is direct. */
   readonly path: string | null;
-  /** Of a direct upload: whether the URL of its part was asked for, and the etag of the part that was stored. */
-  isOpen: boolean;
+  /** Of the first part of a direct upload, as its creation gave it. */
+  readonly firstUrl: string | null;
   etag: string | null;
   fileId: string | null;
   /** The code, if it failed. */
@@ -484,7 +484,6 @@ export function outcomeOfDirect(project: Project, upload: Upload, etag: string):
   const { mode, status, size } = upload;
   if (mode === 'direct' && status === 'completed') return 200;
   if (mode !== 'direct' || status !== 'uploading') return 409;
-  if (size !== 0 && !upload.isOpen) return 422;
   if (!isAlive(project, upload)) return 409;
   if (size !== 0 && etag !== upload.etag) return 422;
   return outcomeOfCompletion(project, upload);

@@ -4,7 +4,7 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { EventType } from '../../contract/event.ts';
 import type { FileValues, NewFile, SpaceFilter, WantedFile } from '../../contract/file.ts';
 import { inSpace, isUnexpired } from '../../contract/file-conditions.ts';
-import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
+import { largestPage, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { ContentDigest } from '../../platform/hashing/digest.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
@@ -58,6 +58,8 @@ export interface FilePosition {
   readonly id: string;
   readonly created_at: string;
   readonly held_until?: string | null;
+  /** Only of the files of a user. */
+  readonly level?: number;
 }
 
 export const beforeAllFiles: FilePosition = {
@@ -67,6 +69,9 @@ export const beforeAllFiles: FilePosition = {
 
 /** Few enough for some milliseconds of work. */
 const chunk = constantSql(250);
+
+/** 1 for files of the user itself, 0 for those in a space: the index `files_by_time` has each of the two in the order of time. */
+const level = sql`(space_id is null)::int`;
 
 const afterFile = ({ created_at, id }: FilePosition): Sql =>
   sql`(created_at, id) > (${created_at}::timestamptz, ${id}::uuid)`;
@@ -84,8 +89,9 @@ export const findHold = (projectId: string, userId: string | null): Sql => sql`
  * Chunks follow an index: starting over, each would pass all the rows that this transaction has deleted.
  */
 export const lockFilesOfUser = (projectId: string, userId: string, after: FilePosition): Sql => sql`
-  select id, created_at, ${heldUntil} from files where project_id = ${projectId} and user_id = ${userId} and ${afterFile(after)}
-  order by created_at, id limit ${chunk} for update`;
+  select id, created_at, ${level} as level, ${heldUntil} from files where project_id = ${projectId} and user_id = ${userId}
+    and (${level}, created_at, id) > (${after.level ?? 0}, ${after.created_at}::timestamptz, ${after.id}::uuid)
+  order by ${level}, created_at, id limit ${chunk} for update`;
 
 export const lockFilesOfProject = (projectId: string, after: FilePosition): Sql => sql`
   select id, created_at, ${heldUntil} from files where project_id = ${projectId} and id > ${after.id}
@@ -344,7 +350,7 @@ export const isSearch = (filter: FileFilter): boolean =>
 const listedColumns = sql`project_id, user_id, id, mime_type, created_at, view`;
 
 /**
- * Lists of a space or a folder are found without the full owner condition, which is checked on the result: all files
+ * Lists of one space or folder are found without the full owner condition, which is checked on the result: all files
  * there have the same owner. With it inside, PostgreSQL may scan all of the owner's files: it assumes that user and
  * project are independent, and so underestimates how many files a user has.
  */
@@ -362,13 +368,42 @@ function selectFiles(
   const found = sql`${buildConditions(filter)}${after}`;
   if (filter.tags?.length) return selectTagged(projectId, userId, filter, after, page);
   if (isFamilyOnly(filter)) return selectFamily(projectId, userId, filter.mimeType, after, page);
-  if (isNarrowed(filter))
-    return newestFiltered(sql`select ${listedColumns} from files where ${owned}${found}`, page);
+  const ownedFiles = sql`select ${listedColumns} from files where ${owned}${found}`;
+  if (isNarrowed(filter)) return selectByTime(ownedFiles, filter, newestOrder, page);
   if (space === 'all' && filter.folder === undefined)
-    return newestFirst(sql`select ${listedColumns} from files where ${owned}${found}`, page);
+    return mergeLevels(ownedFiles, newestOrder, largestPage, page);
+  if (space === 'none' && filter.folder === undefined) return newestFirst(ownedFiles, page);
   const within = sql`select ${listedColumns} from files where ${holderCondition(userId, space)}${found}`;
   return sql`select * from (${newestFirst(within, page)}) found where ${owned}`;
 }
+
+const newestOrder = sql`created_at desc, id desc`;
+
+/** For filtered lists: the best plan depends on the values of the filter, so planning each call is right. */
+function selectByTime(files: Sql, filter: FileFilter, order: Sql, page: PageRequest): Sql {
+  const { space, folder, classifier, mimeType, visibility } = filter;
+  const isOrderedOtherwise = [
+    space !== 'all',
+    folder !== undefined,
+    classifier !== undefined,
+    mimeType !== undefined && !mimeType.endsWith(familySuffix),
+    visibility === 'public',
+  ].some(Boolean);
+  return isOrderedOtherwise
+    ? selectFirst(files, order, page)
+    : mergeLevels(files, order, sql`${page.limit + 1}::int`, page);
+}
+
+const selectFirst = (files: Sql, order: Sql, { limit }: PageRequest): Sql =>
+  sql`${files} order by ${order} limit ${limit + 1}`;
+
+/** Merges files of the user itself with those in its spaces. */
+const mergeLevels = (files: Sql, order: Sql, rowsOfEach: Sql, { limit }: PageRequest): Sql => sql`
+  select * from (
+    (${files} and ${level} = 1 order by ${order} limit ${rowsOfEach})
+    union all
+    (${files} and ${level} = 0 order by ${order} limit ${rowsOfEach})) merged
+  order by ${order} limit ${limit + 1}`;
 
 /** Checks everything again that may have changed since. */
 const selectFound = (owned: Sql, filter: FileFilter, ids: readonly string[]): Sql => sql`
@@ -382,9 +417,14 @@ const selectSearched = (
   search: FileSearch,
   after: Sql,
   page: PageRequest,
-): Sql => sql`
-  select ${listedColumns} from files where ${owned}${buildConditions(filter)}${searched(search, columnsOfFiles)}${after}
-  order by ${inOrder(search, sortKey(search, columnsOfFiles), columnsOfFiles.id)} limit ${page.limit + 1}`;
+): Sql => {
+  const conditions = sql`${buildConditions(filter)}${searched(search, columnsOfFiles)}${after}`;
+  const found = sql`select ${listedColumns} from files where ${owned}${conditions}`;
+  const order = inOrder(search, sortKey(search, columnsOfFiles), columnsOfFiles.id);
+  return search.sort === 'created_at'
+    ? selectByTime(found, filter, order, page)
+    : selectFirst(found, order, page);
+};
 
 /** Follows the first of the tags in the order of time, and checks the whole filter file by file. */
 const selectTagged = (
@@ -437,14 +477,16 @@ function selectFamily(
     order by newest.created_at desc, newest.id desc limit ${page.limit + 1}`;
 }
 
-/** The shortest condition that selects the owner's files; for a single space, `inSpace` does. */
+/** The shortest condition that selects the owner's files; for a single space, the one on the space does. */
 const holderCondition = (userId: string, space: SpaceFilter): Sql =>
   space === 'all' || space === 'none' ? sql`user_id = ${userId}` : sql`true`;
 
 function buildConditions(filter: FileFilter): Sql {
   const { space, folder } = filter;
   const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${toFolderKey(folder)}`;
-  return sql`${inSpace(space)}${inFolder}${narrowed(filter)}`;
+  // As the index has it.
+  const within = space === 'none' ? sql` and ${level} = 1` : inSpace(space);
+  return sql`${within}${inFolder}${narrowed(filter)}`;
 }
 
 /** What only files themselves have. */

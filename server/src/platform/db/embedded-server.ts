@@ -30,6 +30,8 @@ const attemptsMax = 3;
 const defaults = {
   max_connections: '100',
   shared_buffers: '128MB',
+  // Enough for its writer, which wakes five times a second, to keep up with statements that change many rows.
+  wal_buffers: '16MB',
   huge_pages: 'off',
   // /dev/shm is small or missing in many containers.
   dynamic_shared_memory_type: 'mmap',

@@ -1,0 +1,59 @@
+// Lists of files follow an index from its newest file on, however many files a user has and whatever the statistics know of it.
+import { beforeAll, expect, test } from 'vitest';
+import type { SpaceFilter } from '../../src/contract/file.ts';
+import { type FileFilter, listChildFolders, listFiles } from '../../src/features/files/files.sql.ts';
+import { noSql, type Sql } from '../../src/platform/db/sql.ts';
+import { RowsDatabase } from '../support/rows.ts';
+
+const db = new RowsDatabase();
+let project: string;
+let user: string;
+let space: SpaceFilter;
+
+beforeAll(async () => {
+  project = await db.newProject();
+  for (let nth = 0; nth < 10; nth += 1) await fill(await db.newUser(project), 100);
+  await db.query('analyze files');
+  user = await db.newUser(project);
+  await fill(user, 2_000);
+  space = { spaceId: await db.newSpace(project, user) };
+});
+
+const fill = (owner: string, files: number) =>
+  db.query(
+    `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, folder, sha256)
+     select gen_random_uuid(), $1, $2, 'a', 1, 'text/plain', gen_random_uuid(), 'folder-' || n, ''
+     from generate_series(1, $3::int) n`,
+    [project, owner, files],
+  );
+
+async function planOf({ text, values }: Sql): Promise<string> {
+  const { rows } = await db.query(`explain (costs off) ${text}`, [...values]);
+  return rows.map((row) => row['QUERY PLAN']).join('\n');
+}
+
+const period = { createdFrom: '2026-01-01', sort: 'created_at' } as const;
+const lists: [string, FileFilter][] = [
+  ['everything', { space: 'all' }],
+  ['outside the spaces', { space: 'none' }],
+  ['everything private', { space: 'all', visibility: 'private' }],
+  ['everything private outside the spaces', { space: 'none', visibility: 'private' }],
+  ['a family of types that is private', { space: 'all', mimeType: 'text/*', visibility: 'private' }],
+  ['a period, oldest first', { space: 'all', search: { ...period, order: 'asc' } }],
+  ['a period outside the spaces, newest first', { space: 'none', search: { ...period, order: 'desc' } }],
+];
+
+// Of partitions, those without a row are scanned.
+test.skipIf(process.env.TEST_PARTITIONED).each(lists)('%s: in the order of time', async (_, filter) => {
+  const plan = await planOf(listFiles(project, user, filter, noSql, { limit: 20 }));
+  expect(plan).toContain('files_by_time');
+  expect(plan).not.toMatch(/Sort$|Sort {2}|Seq Scan/m);
+});
+
+test.skipIf(process.env.TEST_PARTITIONED)('folders: each step in the order of names', async () => {
+  for (const where of ['all', 'none', space] as const) {
+    const plan = await planOf(listChildFolders(project, user, where, '', null, 100));
+    expect(plan).toMatch(/files_of_(space_)?folder/);
+    expect(plan).not.toMatch(/Sort|files_by_time|Seq Scan/);
+  }
+});
