@@ -1120,7 +1120,9 @@ const operations: Record<string, readonly [weight: number, run: Operation]> = {
       expect(part).toMatchObject({ number: 1, size: upload.size });
       const isWrong = draw.stray % 5 === 3;
       const body = isWrong ? Buffer.concat([upload.content, Buffer.from('x')]) : upload.content;
-      const url = draw.also ? (upload.firstUrl ?? '') : part.url;
+      // A restart may have changed the port.
+      const first = new URL(upload.firstUrl ?? '');
+      const url = draw.also ? new URL(`${first.pathname}${first.search}`, part.url) : part.url;
       const sent = await fetch(url, { method: 'PUT', body });
       expect(sent.status, await sent.text()).toBe(
         isAlive(tenantOf(caller), upload) ? (isWrong ? 422 : 200) : 404,
