@@ -2,7 +2,7 @@
 import type { Pakhus } from './app.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { reasonOf } from './kernel/error.ts';
-import { disablePretenuring, releaseStartupMemory } from './platform/heap.ts';
+import { disablePretenuring, letHeapGrow, releaseStartupMemory } from './platform/heap.ts';
 import { createLogger, type Logger } from './platform/log.ts';
 
 const stopWithinMs = 30_000;
@@ -23,6 +23,7 @@ export async function runService(): Promise<void> {
 
 async function serve(): Promise<void> {
   disablePretenuring();
+  letHeapGrow();
   const { settings, warnings } = readConfig(process.env);
   const log = createLogger(settings.LOG_LEVEL);
   for (const warning of warnings) log.warn({}, warning);
