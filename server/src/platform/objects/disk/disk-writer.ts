@@ -7,12 +7,13 @@ import type { StreamHash } from '../../hashing/stream-hash.ts';
 import { type BodyReader, notingFaults } from '../body-reader.ts';
 import type { PutOptions, Zone } from '../object-store.ts';
 import { guardDisk, isAbsent, noSuchObject } from './disk-errors.ts';
-import { closeQuietly, fdatasyncFd, fsyncFd, openFd, writeAll } from './disk-files.ts';
+import { closeQuietly, fsyncFd, openFd, writeAll } from './disk-files.ts';
 import type { DiskLayout } from './disk-layout.ts';
 import { createPieceWriter } from './disk-pieces.ts';
 import { createFlags, type DiskPlaces } from './disk-places.ts';
 import { type DiskSlabs, writeThroughSlabs } from './disk-slabs.ts';
 import type { DiskSpace } from './disk-space.ts';
+import { WriteBack } from './disk-write-back.ts';
 
 const { O_DSYNC, O_RDONLY } = fs.constants;
 
@@ -78,9 +79,18 @@ export class DiskWriter {
       hasBodyFailed = true;
     });
     const fill = async (fd: number) => {
-      const write = createPieceWriter(fd, this.#space, 0, hash);
-      await writeThroughSlabs(this.#slabs, noting, slab, first, write);
-      await fdatasyncFd(fd);
+      const writePiece = createPieceWriter(fd, this.#space, 0, hash);
+      const writeBack = new WriteBack(fd);
+      const write = async (piece: Buffer) => {
+        await writePiece(piece);
+        writeBack.note(piece.length);
+      };
+      try {
+        await writeThroughSlabs(this.#slabs, noting, slab, first, write);
+        await writeBack.finish();
+      } finally {
+        await writeBack.settled();
+      }
     };
     const write = async () =>
       this.#places.create(this.#layout.pathFor(zone, key), key, createFlags, fill, signal);
