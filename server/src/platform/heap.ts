@@ -11,10 +11,7 @@ export function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
-/**
- * V8 begins a full collection when old objects and buffers have grown by this share of what was left by the last one. Its own share is 0.3 once
- * the service has been idle: with a heap of 22 MiB, that is after every 10 MiB that uploads receive.
- */
+/** By how much the heap may grow before V8 collects all of it: see docs/adr/0029-heap-growth.md. */
 const growingPercent = 150;
 
 export function letHeapGrow(): void {
