@@ -86,9 +86,9 @@ test('complete_uploads: what many users and spaces have reserved becomes used, o
       tags: ['x', 'y,{}'],
       metadata: { n: [1, null] },
       sha256: digest.subarray(0, 32),
-      crc32: String(0x01020304),
+      crc32: 0x01020304,
     });
-    const done = { status: 'completed', file_id: id, reserved: '0', state: null };
+    const done = { status: 'completed', file_id: id, reserved: 0, state: null };
     expect(await rowOf('uploads', id)).toMatchObject(done);
     expect(await rowOf('objects', id)).toMatchObject({ state: 'stored', held_until: null });
     const audited = `select actor_key_id, user_agent from audit_logs where resource_id = $1 and action = 'file.upload'`;

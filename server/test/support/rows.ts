@@ -5,6 +5,8 @@ import { afterAll, beforeAll } from 'vitest';
 import type { AuditStamp } from '../../src/contract/audit.ts';
 import type { Sql } from '../../src/platform/db/sql.ts';
 import { freshDatabase } from './database.ts';
+// Reads numbers and times as the service does.
+import '../../src/platform/db/postgres.ts';
 
 export const audit: AuditStamp = {
   action: 'file.upload',
