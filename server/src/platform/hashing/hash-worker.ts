@@ -12,7 +12,7 @@ interface State {
 }
 
 /** Requests come first when cores are scarce. */
-const niceness = 5;
+const niceness = 10;
 // Linux applies it to this thread alone, other systems to the whole process.
 if (process.platform === 'linux') setPriority(niceness);
 
