@@ -1,7 +1,7 @@
 // Lists of files follow an index from its newest file on, however many files a user has and whatever the statistics know of it.
 import { beforeAll, expect, test } from 'vitest';
 import type { SpaceFilter } from '../../src/contract/file.ts';
-import { type FileFilter, listChildFolders, listFiles } from '../../src/features/files/files.sql.ts';
+import { type FileFilter, listChildFolders, listFiles } from '../../src/features/files/files.list.sql.ts';
 import { noSql, type Sql } from '../../src/platform/db/sql.ts';
 import { RowsDatabase } from '../support/rows.ts';
 

@@ -1,7 +1,8 @@
 // Finding files again: filters, pages and the folder tree; on every store.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findFiles, listFiles } from '../../src/features/files/files.sql.ts';
+import { listFiles } from '../../src/features/files/files.list.sql.ts';
+import { findFiles } from '../../src/features/files/files.sql.ts';
 import { noSql } from '../../src/platform/db/sql.ts';
 import { rowsOf } from '../support/database.ts';
 import { wrongCopies } from '../support/ledger.ts';

@@ -20,13 +20,13 @@ const exceptions: Readonly<Record<string, string>> = {
   'events.sql.ts listOldSlots: events, events': 'expired events of every project go',
   'files.index.sql.ts walkFiles: file_names':
     'what is found by its space or user alone is then held against the project',
-  'files.sql.ts selectFound: files': 'the caller passes the condition on project and owner',
-  'files.sql.ts selectSearched: files': 'the caller passes the condition on project and owner',
-  'files.sql.ts selectFiles: files':
+  'files.list.sql.ts selectFound: files': 'the caller passes the condition on project and owner',
+  'files.list.sql.ts selectSearched: files': 'the caller passes the condition on project and owner',
+  'files.list.sql.ts selectFiles: files':
     'what is found by its space or user alone is then held against project and owner',
-  'files.sql.ts selectFamily: files, files':
+  'files.list.sql.ts selectFamily: files, files':
     'what is found by its user alone is then held against the project',
-  'files.sql.ts listChildFolders: files':
+  'files.list.sql.ts listChildFolders: files':
     'what is found by its space or user alone is then held against project and owner',
   'files.sql.ts listExposed: files': 'the mover serves every project',
   'files.sql.ts listUnread: files': 'files of every project are read for their digests',

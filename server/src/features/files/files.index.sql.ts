@@ -1,6 +1,7 @@
 // Statements on the index of files that projects get whose users have many of them and search.
 import { inSpace } from '../../contract/file-conditions.ts';
 import { constantSql, type Sql, sql } from '../../platform/db/sql.ts';
+import { type FileFilter, isNarrowed, narrowed } from './files.list.sql.ts';
 import {
   columnsOfIndex,
   type FileSearch,
@@ -9,7 +10,6 @@ import {
   sortKey,
   withinOrder,
 } from './files.search.sql.ts';
-import { type FileFilter, isNarrowed, narrowed } from './files.sql.ts';
 
 /** What is known of the index before a search. */
 export interface SearchState {

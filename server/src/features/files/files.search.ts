@@ -23,6 +23,7 @@ import {
   type WalkRow,
   walkFiles,
 } from './files.index.sql.ts';
+import type { FileFilter } from './files.list.sql.ts';
 import {
   afterSearched,
   columnsOfFiles,
@@ -32,7 +33,6 @@ import {
   positionOfFile,
 } from './files.search.sql.ts';
 import { lastFile, listName, readFilePage, toFileList } from './files.service.ts';
-import type { FileFilter } from './files.sql.ts';
 
 /** As the query of a list has it. */
 export interface SearchQuery {

@@ -26,33 +26,35 @@ import { eventOf, recordChange } from '../events/events.record.ts';
 import { dropObjects } from '../objects/objects.service.ts';
 import { toRefusal } from './files.checks.ts';
 import { fileHeld, refuseKeeping } from './files.keeping.ts';
+import {
+  type FileFilter,
+  fileSeparator,
+  isSearch,
+  type LargePageRow,
+  listChildFolders,
+  listFiles,
+  listLargeFiles,
+  type PageRow,
+} from './files.list.sql.ts';
 import { mergeValues } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
 import { zoneFor } from './files.objects.ts';
 import {
   beforeAllFiles,
   deleteFiles,
-  type FileFilter,
   type FilePosition,
-  fileSeparator,
   findDelivered,
   findExisting,
   findFiles,
   findHold,
   findSpaceOfUser,
   findView,
-  isSearch,
-  type LargePageRow,
-  listChildFolders,
-  listFiles,
-  listLargeFiles,
   lockFile,
   lockFileInZone,
   lockFilesOfProject,
   lockFilesOfSpace,
   lockFilesOfUser,
   moveFilesToOwner,
-  type PageRow,
   setCrc32,
   updateFile,
 } from './files.sql.ts';

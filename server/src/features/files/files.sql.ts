@@ -4,11 +4,9 @@ import type { AuditStamp } from '../../contract/audit.ts';
 import type { EventType } from '../../contract/event.ts';
 import type { FileValues, NewFile, SpaceFilter, WantedFile } from '../../contract/file.ts';
 import { inSpace, isUnexpired } from '../../contract/file-conditions.ts';
-import { largestPage, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
 import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
 import type { ContentDigest } from '../../platform/hashing/digest.ts';
 import type { Zone } from '../../platform/objects/object-store.ts';
-import { columnsOfFiles, type FileSearch, inOrder, isPeriod, searched, sortKey } from './files.search.sql.ts';
 
 /** The outcome of a commit whose answer was lost. */
 export interface SettledRow {
@@ -33,25 +31,7 @@ const jobJson = sql`
   job_json(j.id, j.file_id, j.status, j.original_size, j.compressed_size, j.format, j.width, j.height, j.error)`;
 
 /** A file as the API shows it. The row has all of it but the compression job: see db/functions/write_file_view.sql. */
-const viewJson = sql`view || coalesce(${selectFromJob(jobJson)}, 'null') || '}'`;
-
-/** Between files in `PageRow.files`. JSON has no line breaks except between values. */
-export const fileSeparator = ',\n';
-const separator = sql`E',\\n'`;
-
-export interface PageRow {
-  /** The JSON of the files, separated; null if there are none. */
-  readonly files: string | null;
-  /** At most one more than the page holds. */
-  readonly found: number;
-  /** Some are too large for this statement and missing in `files`. */
-  readonly has_large: boolean;
-}
-
-export interface LargePageRow {
-  readonly files: string | null;
-  readonly more: boolean;
-}
+export const viewJson = sql`view || coalesce(${selectFromJob(jobJson)}, 'null') || '}'`;
 
 /** Where a chunk of files ends and the next one begins. */
 export interface FilePosition {
@@ -71,7 +51,7 @@ export const beforeAllFiles: FilePosition = {
 const chunk = constantSql(250);
 
 /** 1 for files of the user itself, 0 for those in a space: the index `files_by_time` has each of the two in the order of time. */
-const level = sql`(space_id is null)::int`;
+export const level = sql`(space_id is null)::int`;
 
 const afterFile = ({ created_at, id }: FilePosition): Sql =>
   sql`(created_at, id) > (${created_at}::timestamptz, ${id}::uuid)`;
@@ -268,18 +248,6 @@ export const findDeletion = (
     and actor_key_id is not distinct from ${audit.actorKeyId}::text
   limit 1`;
 
-export interface FileFilter {
-  readonly space: SpaceFilter;
-  readonly folder?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly classifier?: string | undefined;
-  readonly mimeType?: string | undefined;
-  readonly visibility?: string | undefined;
-  readonly search?: FileSearch | undefined;
-  /** Only these, in this order: a search has found them. */
-  readonly found?: readonly string[] | undefined;
-}
-
 /**
  * The wanted files that exist and that their callers may see, numbered from 1 in the order of `wanted`. Subselects hide
  * the length of the arrays from PostgreSQL, which would otherwise plan again for every length.
@@ -300,255 +268,10 @@ export const findDelivered = (projectId: string, fileId: string): Sql => sql`
 export const findExisting = (projectId: string, fileId: string): Sql => sql`
   select from files where id = ${fileId} and project_id = ${projectId} and ${isUnexpired()}`;
 
-/**
- * Returns the page as one row: receiving a hundred rows costs more than finding them. One file more than the page holds
- * shows whether another page follows. The aggregates need no `order by`: they see the rows in the order of the inner query.
- */
-export const listFiles = (
-  projectId: string,
-  userId: string,
-  filter: FileFilter,
-  after: Sql,
-  page: PageRequest,
-): Sql => sql`
-  select string_agg(${viewJson}, ${separator}) filter (where ${isSmall}) as files, count(*)::int as found,
-    coalesce(bool_or(not ${isSmall}), false) as has_large
-  from (${selectFiles(projectId, userId, filter, after, page)}) files`;
-
-/**
- * For a page with large files. It ends early, and only the files it shows are read, because all lists share the
- * connections. Limiting the bytes costs as much as finding the files: pages of small files cannot get that large.
- */
-export const listLargeFiles = (
-  projectId: string,
-  userId: string,
-  filter: FileFilter,
-  after: Sql,
-  page: PageRequest,
-): Sql => sql`
-  select string_agg(${viewJson}, ${separator}) filter (where shown) as files, coalesce(bool_or(not shown), false) as more
-  from (
-    select *, row_number() over earlier <= ${page.limit}::int
-      and coalesce(sum(octet_length(view)) over earlier, 0) < ${pageBytesMax} as shown
-    from (${selectFiles(projectId, userId, filter, after, page)}) found
-    window earlier as (rows between unbounded preceding and 1 preceding)) files`;
-
-const isSmall = sql`octet_length(view) <= 1024`;
-const pageBytesMax = constantSql(256 * 1024);
-
-/** By what only files themselves have. */
-export const isNarrowed = ({ tags, classifier, mimeType, visibility }: FileFilter): boolean =>
-  [tags, classifier, mimeType, visibility].some((value) => value !== undefined);
-
-/** Whether the list may scan many more files than it shows, because no index covers this filter. */
-export const isSearch = (filter: FileFilter): boolean =>
-  isNarrowed(filter) ||
-  (filter.search !== undefined && !isPeriod(filter.search)) ||
-  (filter.folder !== undefined && filter.space !== 'all');
-
-/** The columns that lists show, and those that they are ordered and checked by. */
-const listedColumns = sql`project_id, user_id, id, mime_type, created_at, view`;
-
-/**
- * Lists of one space or folder are found without the full owner condition, which is checked on the result: all files
- * there have the same owner. With it inside, PostgreSQL may scan all of the owner's files: it assumes that user and
- * project are independent, and so underestimates how many files a user has.
- */
-function selectFiles(
-  projectId: string,
-  userId: string,
-  filter: FileFilter,
-  after: Sql,
-  page: PageRequest,
-): Sql {
-  const { space } = filter;
-  const owned = sql`project_id = ${projectId} and user_id = ${userId}`;
-  if (filter.found) return selectFound(owned, filter, filter.found);
-  if (filter.search) return selectSearched(owned, filter, filter.search, after, page);
-  const found = sql`${buildConditions(filter)}${after}`;
-  if (filter.tags?.length) return selectTagged(projectId, userId, filter, after, page);
-  if (isFamilyOnly(filter)) return selectFamily(projectId, userId, filter.mimeType, after, page);
-  const ownedFiles = sql`select ${listedColumns} from files where ${owned}${found}`;
-  if (isNarrowed(filter)) return selectByTime(ownedFiles, filter, newestOrder, page);
-  if (space === 'all' && filter.folder === undefined)
-    return mergeLevels(ownedFiles, newestOrder, largestPage, page);
-  if (space === 'none' && filter.folder === undefined) return newestFirst(ownedFiles, page);
-  const within = sql`select ${listedColumns} from files where ${holderCondition(userId, space)}${found}`;
-  return sql`select * from (${newestFirst(within, page)}) found where ${owned}`;
-}
-
-const newestOrder = sql`created_at desc, id desc`;
-
-/** For filtered lists: the best plan depends on the values of the filter, so planning each call is right. */
-function selectByTime(files: Sql, filter: FileFilter, order: Sql, page: PageRequest): Sql {
-  const { space, folder, classifier, mimeType, visibility } = filter;
-  const isOrderedOtherwise = [
-    space !== 'all',
-    folder !== undefined,
-    classifier !== undefined,
-    mimeType !== undefined && !mimeType.endsWith(familySuffix),
-    visibility === 'public',
-  ].some(Boolean);
-  return isOrderedOtherwise
-    ? selectFirst(files, order, page)
-    : mergeLevels(files, order, sql`${page.limit + 1}::int`, page);
-}
-
-const selectFirst = (files: Sql, order: Sql, { limit }: PageRequest): Sql =>
-  sql`${files} order by ${order} limit ${limit + 1}`;
-
-/** Merges files of the user itself with those in its spaces. */
-const mergeLevels = (files: Sql, order: Sql, rowsOfEach: Sql, { limit }: PageRequest): Sql => sql`
-  select * from (
-    (${files} and ${level} = 1 order by ${order} limit ${rowsOfEach})
-    union all
-    (${files} and ${level} = 0 order by ${order} limit ${rowsOfEach})) merged
-  order by ${order} limit ${limit + 1}`;
-
-/** Checks everything again that may have changed since. */
-const selectFound = (owned: Sql, filter: FileFilter, ids: readonly string[]): Sql => sql`
-  select ${listedColumns} from unnest(${arrayOfIds(ids)}::uuid[]) with ordinality as found (found_id, number)
-  join files on id = found_id and ${owned}${buildConditions(filter)} order by number`;
-
-/** Reads all files that the rest of the filter leaves, unless the order of time is asked for. */
-const selectSearched = (
-  owned: Sql,
-  filter: FileFilter,
-  search: FileSearch,
-  after: Sql,
-  page: PageRequest,
-): Sql => {
-  const conditions = sql`${buildConditions(filter)}${searched(search, columnsOfFiles)}${after}`;
-  const found = sql`select ${listedColumns} from files where ${owned}${conditions}`;
-  const order = inOrder(search, sortKey(search, columnsOfFiles), columnsOfFiles.id);
-  return search.sort === 'created_at'
-    ? selectByTime(found, filter, order, page)
-    : selectFirst(found, order, page);
-};
-
-/** Follows the first of the tags in the order of time, and checks the whole filter file by file. */
-const selectTagged = (
-  projectId: string,
-  userId: string,
-  filter: FileFilter,
-  after: Sql,
-  page: PageRequest,
-): Sql => sql`
-  select ${listedColumns} from (
-    select created_at as tagged_at, id as tagged_id from file_tags
-    where project_id = ${projectId} and user_id = ${userId} and tag = ${filter.tags?.[0]}${after}) tagged
-  join files on id = tagged_id and project_id = ${projectId} and user_id = ${userId}
-  where created_at = tagged_at${buildConditions(filter)} order by tagged_at desc, tagged_id desc
-  limit ${page.limit + 1}`;
-
-const familySuffix = '/*';
-
-/** Only a family of types, such as `image/*`. */
-const isFamilyOnly = (filter: FileFilter): filter is FileFilter & { readonly mimeType: string } =>
-  filter.mimeType?.endsWith(familySuffix) === true &&
-  filter.space === 'all' &&
-  [filter.folder, filter.tags, filter.classifier, filter.visibility].every((value) => value === undefined);
-
-/**
- * The newest files of each type in the family, merged: the index orders by time within one type only, and sorting all
- * files of a family would cost more the more there are. Skips through the index from one type to the next.
- */
-function selectFamily(
-  projectId: string,
-  userId: string,
-  mimeType: string,
-  after: Sql,
-  page: PageRequest,
-): Sql {
-  const [from, to] = familyRange(mimeType);
-  const firstType = (bound: Sql) => sql`(select mime_type from files
-    where user_id = ${userId} and ${bound} and mime_type < ${to} order by mime_type limit 1)`;
-  const newest = newestFirst(
-    sql`select ${listedColumns} from files where user_id = ${userId} and mime_type = types.mime_type${after}`,
-    page,
-  );
-  return sql`
-    with recursive types as (
-      select ${firstType(sql`mime_type >= ${from}`)} as mime_type
-      union all
-      select ${firstType(sql`mime_type > types.mime_type`)} from types where types.mime_type is not null)
-    select newest.* from types cross join lateral (${newest}) newest
-    where newest.project_id = ${projectId}
-    order by newest.created_at desc, newest.id desc limit ${page.limit + 1}`;
-}
-
-/** The shortest condition that selects the owner's files; for a single space, the one on the space does. */
-const holderCondition = (userId: string, space: SpaceFilter): Sql =>
-  space === 'all' || space === 'none' ? sql`user_id = ${userId}` : sql`true`;
-
-function buildConditions(filter: FileFilter): Sql {
-  const { space, folder } = filter;
-  const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${toFolderKey(folder)}`;
-  // As the index has it.
-  const within = space === 'none' ? sql` and ${level} = 1` : inSpace(space);
-  return sql`${within}${inFolder}${narrowed(filter)}`;
-}
-
-/** What only files themselves have. */
-export function narrowed({ tags, classifier, mimeType, visibility }: FileFilter): Sql {
-  const tagged = tags?.length ? sql` and tags @> ${tags}::text[]` : noSql;
-  const classified = classifier === undefined ? noSql : sql` and classifier = ${classifier}`;
-  const typed = mimeType === undefined ? noSql : hasType(mimeType);
-  return sql`${tagged}${classified}${typed}${hasVisibility(visibility)} and ${isUnexpired()}`;
-}
-
-/** Literals, not parameters: PostgreSQL uses the partial index on public files only if it sees the value. */
-function hasVisibility(visibility: string | undefined): Sql {
-  if (visibility === 'public') return sql` and visibility = 'public'`;
-  return visibility === 'private' ? sql` and visibility = 'private'` : noSql;
-}
-
-function hasType(mimeType: string): Sql {
-  if (!mimeType.endsWith(familySuffix)) return sql` and mime_type = ${mimeType}`;
-  const [from, to] = familyRange(mimeType);
-  return sql` and mime_type >= ${from} and mime_type < ${to}`;
-}
-
-/** A family is an index range: `image/*` begins at `image/` and ends before `image0`. */
-function familyRange(mimeType: string): [from: string, to: string] {
-  const family = mimeType.slice(0, -familySuffix.length);
-  return [`${family}/`, `${family}0`];
-}
-
 /** Matches the index, which sorts the slash before every character that a name can have. */
-const toFolderKey = (folder: string): string => folder.replaceAll('/', '\x01');
+export const toFolderKey = (folder: string): string => folder.replaceAll('/', '\x01');
 
-const folderKey = sql`translate(folder, '/', E'\\x01')`;
-
-/**
- * The direct subfolders of a prefix, in order. Skips through the index from one name to the next, so that a folder with
- * a hundred thousand files costs one step, like any other.
- */
-export function listChildFolders(
-  projectId: string,
-  userId: string,
-  space: SpaceFilter,
-  prefix: string,
-  afterName: string | null,
-  limit: number,
-): Sql {
-  const start = prefix === '' ? '' : `${toFolderKey(prefix)}\x01`;
-  const within = prefix === '' ? noSql : sql` and ${folderKey} < ${`${toFolderKey(prefix)}\x02`}`;
-  const firstAfter = (bound: Sql) => sql`(select key from (
-      select project_id, user_id, ${folderKey} as key from files
-      where ${holderCondition(userId, space)}${inSpace(space)} and ${folderKey} > ${bound}${within}
-      order by ${folderKey} limit 1) first
-    where project_id = ${projectId} and user_id = ${userId}) found`;
-  const childName = sql`split_part(substr(found.key, ${[...start].length + 1}::int), E'\\x01', 1)`;
-  const from = afterName === null ? start : `${start}${afterName}\x02`;
-  return sql`
-    with recursive hop as (
-      select ${childName} as name, 1 as hops from ${firstAfter(sql`${from}::text`)}
-      union all
-      select ${childName}, hops + 1 from hop, lateral ${firstAfter(sql`${start}::text || hop.name || E'\\x02'`)}
-      where hops < ${limit}::int)
-    select name from hop`;
-}
+export const folderKey = sql`translate(folder, '/', E'\\x01')`;
 
 export const lockFile = (projectId: string, userId: string, space: SpaceFilter, fileId: string): Sql => sql`
   select ${columns} from files
