@@ -45,7 +45,7 @@ export function releaseStartupMemory(): void {
   }, settledMs).unref();
 }
 
-/** V8 counts buffers like old objects until a collection finds them unused. One of the young generation takes half a millisecond. */
+/** V8 counts buffers like old objects until a collection frees them. Collecting the young generation takes half a millisecond. */
 const passedBytesMax = 12 << 20;
 
 let passedBytes = 0;

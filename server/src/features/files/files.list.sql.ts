@@ -115,7 +115,10 @@ function selectFiles(
 
 const newestOrder = sql`created_at desc, id desc`;
 
-/** For filtered lists: the best plan depends on the values of the filter, so planning each call is right. */
+/**
+ * For filtered lists: the best plan depends on the values of the filter, so planning each call is right. The levels are merged only where no
+ * other index may have the files in the order of time.
+ */
 function selectByTime(files: Sql, filter: FileFilter, order: Sql, page: PageRequest): Sql {
   const { space, folder, classifier, mimeType, visibility } = filter;
   const isOrderedOtherwise = [
@@ -133,7 +136,7 @@ function selectByTime(files: Sql, filter: FileFilter, order: Sql, page: PageRequ
 const selectFirst = (files: Sql, order: Sql, { limit }: PageRequest): Sql =>
   sql`${files} order by ${order} limit ${limit + 1}`;
 
-/** Merges files of the user itself with those in its spaces. */
+/** Merges the files of the user itself with those in its spaces. */
 const mergeLevels = (files: Sql, order: Sql, rowsOfEach: Sql, { limit }: PageRequest): Sql => sql`
   select * from (
     (${files} and ${level} = 1 order by ${order} limit ${rowsOfEach})
@@ -220,7 +223,7 @@ const holderCondition = (userId: string, space: SpaceFilter): Sql =>
 function buildConditions(filter: FileFilter): Sql {
   const { space, folder } = filter;
   const inFolder = folder === undefined ? noSql : sql` and ${folderKey} = ${toFolderKey(folder)}`;
-  // As the index has it.
+  // An expression of the index `files_by_time`.
   const within = space === 'none' ? sql` and ${level} = 1` : inSpace(space);
   return sql`${within}${inFolder}${narrowed(filter)}`;
 }

@@ -38,7 +38,7 @@ export interface FilePosition {
   readonly id: string;
   readonly created_at: string;
   readonly held_until?: string | null;
-  /** Only of the files of a user. */
+  /** Of all files of a user: the order of their chunks begins with it. */
   readonly level?: number;
 }
 

@@ -69,7 +69,7 @@ export function readFaultsAsOutages(bytes: number) {
  */
 const pieceBytesMax = 128 << 10;
 
-/** Without a position: behind what was written last, and by one call, which may have to reach the disk. */
+/** Without a position: behind what was written last, and in one piece, because with O_DSYNC each of them waits for the disk. */
 export async function writeAll(fd: number, body: Buffer, position: number | null = null): Promise<void> {
   // O_DSYNC does nothing without a write: an empty file needs an explicit sync.
   if (body.length === 0) await fdatasyncFd(fd);

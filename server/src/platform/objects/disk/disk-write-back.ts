@@ -13,7 +13,7 @@ export class WriteBack {
     this.#fd = fd;
   }
 
-  /** To be called when so many bytes more were written. */
+  /** To be called after each write, with its length. */
   note(bytes: number): void {
     this.#unsynced += bytes;
     if (this.#unsynced < syncedAfterBytes || this.#sync) return;
@@ -31,7 +31,7 @@ export class WriteBack {
     await fdatasyncFd(this.#fd);
   }
 
-  /** Resolves when the file may be closed. */
+  /** Resolves when no sync is under way, so that the file may be closed. */
   async settled(): Promise<void> {
     await this.#sync?.catch(() => undefined);
   }
