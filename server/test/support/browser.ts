@@ -56,4 +56,10 @@ const launchChromium = (executablePath: string, profile: string) =>
 
 /** The channel stands for an unpatched Firefox, which is driven by WebDriver BiDi. */
 const launchFirefox = (executablePath: string, profile: string) =>
-  firefox.launchPersistentContext(profile, { executablePath, channel: 'moz-firefox', timeout: waitMsMax });
+  firefox.launchPersistentContext(profile, {
+    executablePath,
+    channel: 'moz-firefox',
+    timeout: waitMsMax,
+    // When an address is entered, as tests do all the time, Firefox cuts off whatever script happens to run.
+    firefoxUserPrefs: { 'dom.ipc.cancel_content_js_when_navigating': false },
+  });

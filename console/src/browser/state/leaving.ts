@@ -17,6 +17,7 @@ export function guardLeaving({ totals }: Uploads, deletions: Deletions): () => v
     },
     { signal },
   );
-  addEventListener('pagehide', () => deletions.flush(), { signal });
+  // Twice: Firefox may cut off the first script that runs in a page that it leaves.
+  for (let time = 0; time < 2; time++) addEventListener('pagehide', () => deletions.flush(), { signal });
   return () => ended.abort();
 }
