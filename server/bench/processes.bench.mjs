@@ -3,7 +3,7 @@
 // Also bytes per row, for the arithmetic in docs/scaling.md.
 import { execFileSync } from 'node:child_process';
 import { cpuOf, cpuSince, processesOf } from './support/cpu.mjs';
-import { fillAudit, fillFiles, mixedColumns } from './support/fill.mjs';
+import { fillAudit, fillFiles, fillNames, mixedColumns } from './support/fill.mjs';
 import { formHeaders, formOf } from './support/forms.mjs';
 import { drive, mergeSummaries, totalOf } from './support/load.mjs';
 import { costsOf } from './support/measures.mjs';
@@ -130,12 +130,13 @@ const throughputs = (summaries) =>
     ];
   });
 
-const largeTables = ['files', 'objects', 'audit_logs'];
+const largeTables = ['files', 'file_tags', 'file_names', 'objects', 'audit_logs'];
 
 /** As the rows leave them, and rebuilt: in service, indexes are somewhere between. */
 async function sizeMeasures(pakhus) {
   const { url } = pakhus.database;
   await fillAudit(pakhus, files, {});
+  await fillNames(pakhus);
   await query(url, 'vacuum (analyze)');
   const sizes = await bytesPerRow(pakhus.database, largeTables);
   for (const table of largeTables) await query(url, `reindex table ${table}`);
