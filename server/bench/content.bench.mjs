@@ -15,7 +15,7 @@ export const environment = { RATE_LIMIT_MAX: '1000000000' };
 
 const bytes = Math.ceil(128 * pace) << 20;
 const rounds = Math.max(3, Math.ceil(25 * pace));
-/** Until the code of the service has been optimized: what is asked is how fast large files are, not the first of them. */
+/** Before the rounds, so that V8 does not compile beside them. */
 const warmUps = Math.ceil(10 * pace);
 
 export async function run({ pakhus, folder, startServer, startAnother }) {
