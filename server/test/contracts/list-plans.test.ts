@@ -45,7 +45,9 @@ const lists: [string, FileFilter][] = [
 
 // Of partitions, those without a row are scanned.
 test.skipIf(process.env.TEST_PARTITIONED).each(lists)('%s: in the order of time', async (_, filter) => {
-  const plan = await planOf(listFiles(project, user, filter, noSql, { limit: 20 }));
+  const plan = await planOf(
+    listFiles({ projectId: project, userId: user, filter, after: noSql, page: { limit: 20 } }),
+  );
   expect(plan).toContain('files_by_time');
   expect(plan).not.toMatch(/Sort$|Sort {2}|Seq Scan/m);
 });

@@ -267,7 +267,13 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       try {
         await client.query('analyze files');
         for (const { name, text, values } of [
-          listFiles(tenant.id, userId, { space: 'all' }, noSql, { limit: 50 }),
+          listFiles({
+            projectId: tenant.id,
+            userId,
+            filter: { space: 'all' },
+            after: noSql,
+            page: { limit: 50 },
+          }),
           findFiles([{ projectId: tenant.id, userId, spaceId: null, fileId }]),
         ]) {
           for (let time = 0; time < 8; time += 1) {

@@ -36,37 +36,35 @@ export interface FileFilter {
   readonly found?: readonly string[] | undefined;
 }
 
+/** A page of a user's files. */
+export interface ListedPage {
+  readonly projectId: string;
+  readonly userId: string;
+  readonly filter: FileFilter;
+  /** The condition on where the page before ended. */
+  readonly after: Sql;
+  readonly page: PageRequest;
+}
+
 /**
  * Returns the page as one row: receiving a hundred rows costs more than finding them. One file more than the page holds
  * shows whether another page follows. The aggregates need no `order by`: they see the rows in the order of the inner query.
  */
-export const listFiles = (
-  projectId: string,
-  userId: string,
-  filter: FileFilter,
-  after: Sql,
-  page: PageRequest,
-): Sql => sql`
+export const listFiles = (list: ListedPage): Sql => sql`
   select string_agg(${viewJson}, ${separator}) filter (where ${isSmall}) as files, count(*)::int as found,
     coalesce(bool_or(not ${isSmall}), false) as has_large
-  from (${selectFiles(projectId, userId, filter, after, page)}) files`;
+  from (${selectFiles(list)}) files`;
 
 /**
  * For a page with large files. It ends early, and only the files it shows are read, because all lists share the
  * connections. Limiting the bytes costs as much as finding the files: pages of small files cannot get that large.
  */
-export const listLargeFiles = (
-  projectId: string,
-  userId: string,
-  filter: FileFilter,
-  after: Sql,
-  page: PageRequest,
-): Sql => sql`
+export const listLargeFiles = (list: ListedPage): Sql => sql`
   select string_agg(${viewJson}, ${separator}) filter (where shown) as files, coalesce(bool_or(not shown), false) as more
   from (
-    select *, row_number() over earlier <= ${page.limit}::int
+    select *, row_number() over earlier <= ${list.page.limit}::int
       and coalesce(sum(octet_length(view)) over earlier, 0) < ${pageBytesMax} as shown
-    from (${selectFiles(projectId, userId, filter, after, page)}) found
+    from (${selectFiles(list)}) found
     window earlier as (rows between unbounded preceding and 1 preceding)) files`;
 
 const isSmall = sql`octet_length(view) <= 1024`;
@@ -90,20 +88,15 @@ const listedColumns = sql`project_id, user_id, id, mime_type, created_at, view`;
  * there have the same owner. With it inside, PostgreSQL may scan all of the owner's files: it assumes that user and
  * project are independent, and so underestimates how many files a user has.
  */
-function selectFiles(
-  projectId: string,
-  userId: string,
-  filter: FileFilter,
-  after: Sql,
-  page: PageRequest,
-): Sql {
+function selectFiles(list: ListedPage): Sql {
+  const { projectId, userId, filter, after, page } = list;
   const { space } = filter;
   const owned = sql`project_id = ${projectId} and user_id = ${userId}`;
   if (filter.found) return selectFound(owned, filter, filter.found);
   if (filter.search) return selectSearched(owned, filter, filter.search, after, page);
   const found = sql`${buildConditions(filter)}${after}`;
-  if (filter.tags?.length) return selectTagged(projectId, userId, filter, after, page);
-  if (isFamilyOnly(filter)) return selectFamily(projectId, userId, filter.mimeType, after, page);
+  if (filter.tags?.length) return selectTagged(list);
+  if (isFamilyOnly(filter)) return selectFamily(list, filter.mimeType);
   const ownedFiles = sql`select ${listedColumns} from files where ${owned}${found}`;
   if (isNarrowed(filter)) return selectByTime(ownedFiles, filter, newestOrder, page);
   if (space === 'all' && filter.folder === undefined)
@@ -166,13 +159,7 @@ const selectSearched = (
 };
 
 /** Follows the first of the tags in the order of time, and checks the whole filter file by file. */
-const selectTagged = (
-  projectId: string,
-  userId: string,
-  filter: FileFilter,
-  after: Sql,
-  page: PageRequest,
-): Sql => sql`
+const selectTagged = ({ projectId, userId, filter, after, page }: ListedPage): Sql => sql`
   select ${listedColumns} from (
     select created_at as tagged_at, id as tagged_id from file_tags
     where project_id = ${projectId} and user_id = ${userId} and tag = ${filter.tags?.[0]}${after}) tagged
@@ -192,13 +179,7 @@ const isFamilyOnly = (filter: FileFilter): filter is FileFilter & { readonly mim
  * The newest files of each type in the family, merged: the index orders by time within one type only, and sorting all
  * files of a family would cost more the more there are. Skips through the index from one type to the next.
  */
-function selectFamily(
-  projectId: string,
-  userId: string,
-  mimeType: string,
-  after: Sql,
-  page: PageRequest,
-): Sql {
+function selectFamily({ projectId, userId, after, page }: ListedPage, mimeType: string): Sql {
   const [from, to] = familyRange(mimeType);
   const firstType = (bound: Sql) => sql`(select mime_type from files
     where user_id = ${userId} and ${bound} and mime_type < ${to} order by mime_type limit 1)`;

@@ -141,7 +141,7 @@ async function readDirectly(
 ): Promise<SearchPage> {
   const { search } = filter;
   const after = position ? afterSearched(search, columnsOfFiles, position) : noSql;
-  const { files, more } = await readFilePage(deps, projectId, userId, filter, after, page);
+  const { files, more } = await readFilePage(deps, { projectId, userId, filter, after, page });
   return { files, next: more ? positionOfFile(search, lastFile(files)) : null };
 }
 
@@ -163,14 +163,13 @@ async function readIndexed(
   const { ids, next } = await findPage(deps, projectId, userId, filter, position, page.limit, hasMost);
   if (ids.length === 0) return { files: '', next };
   const shown = { ...page, limit: ids.length };
-  const { files, more } = await readFilePage(
-    deps,
+  const { files, more } = await readFilePage(deps, {
     projectId,
     userId,
-    { ...filter, found: ids },
-    noSql,
-    shown,
-  );
+    filter: { ...filter, found: ids },
+    after: noSql,
+    page: shown,
+  });
   return { files, next: more ? positionOfFile(filter.search, lastFile(files)) : next };
 }
 

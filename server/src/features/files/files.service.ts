@@ -31,6 +31,7 @@ import {
   fileSeparator,
   isSearch,
   type LargePageRow,
+  type ListedPage,
   listChildFolders,
   listFiles,
   listLargeFiles,
@@ -120,7 +121,13 @@ export async function listUserFiles(
 ): Promise<Serialized> {
   const list = listName('files', actor, userId);
   const after = afterCursor(deps, list, page.cursor);
-  const { files, more } = await readFilePage(deps, actor.projectId, userId, filter, after, page);
+  const { files, more } = await readFilePage(deps, {
+    projectId: actor.projectId,
+    userId,
+    filter,
+    after,
+    page,
+  });
   const next = more ? deps.cursors.encode(list, lastPosition(files)) : null;
   return toFileList(files, next);
 }
@@ -131,17 +138,10 @@ export interface FilePage {
   readonly more: boolean;
 }
 
-export async function readFilePage(
-  deps: Deps,
-  projectId: string,
-  userId: string,
-  filter: FileFilter,
-  after: Sql,
-  page: PageRequest,
-): Promise<FilePage> {
-  const read = async <Row>(list: typeof listFiles): Promise<Row> => {
-    const statement = list(projectId, userId, filter, after, page);
-    const [row] = await readFiltered<Row>(deps, projectId, filter, statement);
+export async function readFilePage(deps: Deps, list: ListedPage): Promise<FilePage> {
+  const { projectId, filter, page } = list;
+  const read = async <Row>(toStatement: typeof listFiles): Promise<Row> => {
+    const [row] = await readFiltered<Row>(deps, projectId, filter, toStatement(list));
     return row as Row;
   };
   const { files, found, has_large } = await read<PageRow>(listFiles);
@@ -205,7 +205,14 @@ export async function listFolder(
   const after = phase === 'folders' ? noSql : afterPosition(position);
   const room = limit - folders.length;
   const filter = { space, folder: prefix };
-  const { files, more } = await readFilePage(deps, actor.projectId, userId, filter, after, { limit: room });
+  const { projectId } = actor;
+  const { files, more } = await readFilePage(deps, {
+    projectId,
+    userId,
+    filter,
+    after,
+    page: { limit: room },
+  });
   if (!more) return level(folders, files, null);
   // A page full of folders has no last file to continue after: the next page starts after the last folder.
   return level(folders, files, room === 0 ? nextFolders : ['files', ...lastPosition(files)]);
