@@ -15,6 +15,8 @@ begin
       u.tail_id, u.zone, u.state, u.actor_type, u.actor_id, u.actor_key_id
     into upload from uploads u
     where u.project_id = project and u.id = upload_id and u.status = 'uploading' and u.epoch = coalesce(at_epoch, u.epoch)
+      -- One that was found overdue may have received something since.
+      and (new_status <> 'expired' or u.expires_at <= now())
     for update;
   if not found then return; end if;
   perform reserve_bytes(project, upload.user_id, upload.space_id, -upload.reserved);

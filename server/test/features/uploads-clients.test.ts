@@ -6,12 +6,17 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import tus, { type UploadOptions, type UrlStorage } from 'tus-js-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { uploadUpkeep } from '../../src/features/uploads/uploads.jobs.ts';
-import { inBackground } from '../../src/platform/db/postgres.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { bytesOf, sha256, streamOf } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
-import { never, objectsOf, placesOf, reapUntilDone, wrongCounters, wrongOwners } from '../support/ledger.ts';
+import {
+  expireUploads,
+  objectsOf,
+  placesOf,
+  reapUntilDone,
+  wrongCounters,
+  wrongOwners,
+} from '../support/ledger.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { adminSession, createTenant, createUser, type Tenant } from '../support/tenants.ts';
@@ -233,12 +238,7 @@ for (const store of storesFor('uploads by tus-js-client')) {
         const { uploads } = (await api.get(`/project/users/${user.id}/uploads`, tenant.key)).body;
         await api.delete(`/project/users/${user.id}/uploads/${uploads[0].id}`, tenant.key);
       },
-      expired: async () => {
-        const past = `update uploads set expires_at = now() - interval '1 second' where user_id = '${user.id}'`;
-        await rowsOf(service.databaseUrl, past);
-        const { deps } = service.pakhus;
-        await uploadUpkeep.run({ ...deps, db: inBackground(deps.db) }, never);
-      },
+      expired: () => expireUploads(service, user.id),
     };
     for (const [what, end] of Object.entries(endings))
       test(

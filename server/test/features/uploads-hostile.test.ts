@@ -7,7 +7,7 @@ import { expiryPurge } from '../../src/features/tokens/tokens.jobs.ts';
 import type { Api, Reply } from '../support/api.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
-import { never, objectsOf, placesOf, reapUntilDone } from '../support/ledger.ts';
+import { expireUploads, never, objectsOf, placesOf, reapUntilDone } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
 import { until } from '../support/processes.ts';
 import { openRawPost, type RawClient } from '../support/raw-client.ts';
@@ -433,9 +433,7 @@ for (const store of storesFor('hostile uploads')) {
 
     test('nothing is left over', async () => {
       await service.pakhus.deps.objects.sweepUnfinished(new Date(Date.now() + 3_600_000), nobodyWrites);
-      await rowsOf(service.databaseUrl, `update uploads set expires_at = now() where status = 'uploading'`);
-      const { uploadUpkeep } = await import('../../src/features/uploads/uploads.jobs.ts');
-      await uploadUpkeep.run(service.pakhus.deps, never);
+      await expireUploads(service);
       await reapUntilDone(service);
       expect(await objectsOf(service)).toEqual(await placesOf(service));
       expect(await rowsOf(service.databaseUrl, 'select from upload_parts')).toEqual([]);
@@ -922,12 +920,7 @@ describe('the URL of an upload', () => {
         }),
       );
       // By now there may be many unfinished ones, and this one may be gone.
-      await rowsOf(
-        service.databaseUrl,
-        `update uploads set expires_at = now() where status = 'uploading' and user_id = '${user.id}'`,
-      );
-      const { uploadUpkeep } = await import('../../src/features/uploads/uploads.jobs.ts');
-      await uploadUpkeep.run(service.pakhus.deps, never);
+      await expireUploads(service, user.id);
       expect(await calls.usageOf(user.id)).toMatchObject({ reserved: 0 });
       path = await open();
     }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
-import { objectsOf, placesOf, reapUntilDone, wrongCounters } from '../support/ledger.ts';
+import { expireUploads, objectsOf, placesOf, reapUntilDone, wrongCounters } from '../support/ledger.ts';
 import { nobodyWrites } from '../support/s3-server.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import { adminSession, createTenant, createUser, unique } from '../support/tenants.ts';
@@ -69,9 +69,7 @@ for (const store of storesFor('owners of uploads')) {
     });
 
     test('nothing is left over', async () => {
-      await rowsOf(service.databaseUrl, `update uploads set expires_at = now() where status = 'uploading'`);
-      const { uploadUpkeep } = await import('../../src/features/uploads/uploads.jobs.ts');
-      await uploadUpkeep.run(service.pakhus.deps, new AbortController().signal);
+      await expireUploads(service);
       await reapUntilDone(service);
       await service.pakhus.deps.objects.sweepUnfinished(new Date(Date.now() + 3_600_000), nobodyWrites);
       expect(await objectsOf(service)).toEqual(await placesOf(service));

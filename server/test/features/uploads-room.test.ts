@@ -6,7 +6,7 @@ import { uploadUpkeep } from '../../src/features/uploads/uploads.jobs.ts';
 import type { Api, Reply } from '../support/api.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { rowsOf } from '../support/database.ts';
-import { expectBalanced, never, reapUntilDone, wrongCounters } from '../support/ledger.ts';
+import { expectBalanced, expireUploads, never, reapUntilDone, wrongCounters } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import {
@@ -225,8 +225,7 @@ for (const store of storesFor('room of uploads')) {
       expect(await wrongCounters(service)).toEqual([]);
       expect(await rowsOf(service.databaseUrl, wrongCommits)).toEqual([]);
 
-      await rowsOf(service.databaseUrl, `update uploads set expires_at = now() where status = 'uploading'`);
-      await uploadUpkeep.run(service.pakhus.deps, never);
+      await expireUploads(service);
       expect(await rowsOf(service.databaseUrl, 'select from users where reserved_bytes <> 0')).toEqual([]);
       expect(await rowsOf(service.databaseUrl, 'select from spaces where reserved_bytes <> 0')).toEqual([]);
       await reapUntilDone(service);

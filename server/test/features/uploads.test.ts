@@ -3,10 +3,13 @@ import { ListMultipartUploadsCommand, ListPartsCommand } from '@aws-sdk/client-s
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashUnread } from '../../src/features/files/files.hash.ts';
 import type { PartTarget } from '../../src/features/uploads/uploads.direct.ts';
+import { uploadUpkeep } from '../../src/features/uploads/uploads.jobs.ts';
+import { inBackground } from '../../src/platform/db/postgres.ts';
 import type { Api } from '../support/api.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
-import { rowsOf } from '../support/database.ts';
+import { inTransaction, isSomebodyWaiting, rowsOf } from '../support/database.ts';
 import { never, objectsOf, placesOf, reapAll } from '../support/ledger.ts';
+import { until } from '../support/processes.ts';
 import type { S3Buckets } from '../support/s3-server.ts';
 import { type PakhusOnStore, startOn, storesFor } from '../support/stores.ts';
 import { adminSession, createPlan, createTenant, createUser, type Tenant } from '../support/tenants.ts';
@@ -128,6 +131,24 @@ for (const store of storesFor('uploads')) {
         }
         const last = await patchTus(api, path, at, file.subarray(at));
         await expectContent(user.id, String(last.headers['pakhus-file-id']), file);
+      });
+
+      test('an upload that goes on after it was found overdue is kept', async () => {
+        const user = await createUser(api, tenant.key);
+        const path = await startTus(api, tenant.key, user.id, { size: 1_000 });
+        const ofUser = `where user_id = '${user.id}'`;
+        await rowsOf(service.databaseUrl, `update uploads set expires_at = now() ${ofUser}`);
+        let upkeep = Promise.resolve();
+        await inTransaction(service.databaseUrl, async (query) => {
+          await query(`select from users where id = '${user.id}' for no key update`);
+          const { deps } = service.pakhus;
+          upkeep = uploadUpkeep.run({ ...deps, db: inBackground(deps.db) }, never);
+          await until('the expiry waits', () => isSomebodyWaiting(service.databaseUrl));
+          expect((await patchTus(api, path, 0, bytesOf(400))).status).toBe(204);
+        });
+        await upkeep;
+        expect(offsetOf(await headTus(api, path))).toBe(400);
+        expect((await patchTus(api, path, 400, bytesOf(600))).status).toBe(204);
       });
     });
 

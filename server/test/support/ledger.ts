@@ -1,6 +1,7 @@
 // Compares the database with the store: the invariants of every upload and delete.
 import { expect } from 'vitest';
 import { reap } from '../../src/features/objects/objects.reaper.ts';
+import { uploadUpkeep } from '../../src/features/uploads/uploads.jobs.ts';
 import { inBackground } from '../../src/platform/db/postgres.ts';
 import { rowsOf } from './database.ts';
 import type { TestPakhus } from './pakhus.ts';
@@ -72,6 +73,22 @@ export async function reapUntilDone(service: TestPakhus): Promise<void> {
     return (
       (await rowsOf(service.databaseUrl, "select from objects where state <> 'stored' limit 1")).length === 0
     );
+  });
+}
+
+/**
+ * Expires every upload, or those of one user. Repeats until none is left: a request that was cut off may still note its
+ * last bytes, which puts the expiry off.
+ */
+export async function expireUploads(
+  { databaseUrl, pakhus: { deps } }: TestPakhus,
+  userId?: string,
+): Promise<void> {
+  const unfinished = `status = 'uploading'${userId ? ` and user_id = '${userId}'` : ''}`;
+  await until('every upload has ended', async () => {
+    await rowsOf(databaseUrl, `update uploads set expires_at = now() where ${unfinished}`);
+    await uploadUpkeep.run({ ...deps, db: inBackground(deps.db) }, never);
+    return (await rowsOf(databaseUrl, `select from uploads where ${unfinished}`)).length === 0;
   });
 }
 
