@@ -1,6 +1,9 @@
 // A stream of pieces whose memory is used again as soon as they have been written to the stream that it is piped to.
 import { Readable, type Writable } from 'node:stream';
 
+/** So many chunks at once are on their way: the socket has something to send while the next one is made. */
+const unsentMax = 2;
+
 export interface Piece {
   /** Never empty. */
   readonly bytes: Buffer;
@@ -10,16 +13,19 @@ export interface Piece {
 
 export class RecycledBody extends Readable {
   readonly #pieces: AsyncGenerator<Piece>;
+  readonly #releases = new WeakMap<Buffer, () => void>();
 
   constructor(pieces: AsyncGenerator<Piece>) {
     super({ highWaterMark: 1 });
     this.#pieces = pieces;
   }
 
-  /** Anybody else who reads it may keep the chunks, so they are not released. */
   override _read(): void {
     this.#pieces.next().then(
-      ({ done, value }) => this.push(done ? null : value.bytes),
+      ({ done, value }) => {
+        if (!done && value.release) this.#releases.set(value.bytes, value.release);
+        this.push(done ? null : value.bytes);
+      },
       (error) => this.destroy(error),
     );
   }
@@ -30,33 +36,39 @@ export class RecycledBody extends Readable {
     done(error);
   }
 
-  override pipe<Destination extends NodeJS.WritableStream>(destination: Destination): Destination {
-    this.#send(destination as unknown as Writable).catch((error) => this.destroy(error));
-    return destination;
-  }
-
-  async #send(destination: Writable): Promise<void> {
-    // Two at once: the socket has something to send while the next piece is made.
-    let previous = Promise.resolve();
-    for await (const piece of this.#pieces) {
-      const written = write(destination, piece.bytes).then(piece.release);
-      // Awaited below, but perhaps after it has failed.
-      written.catch(() => undefined);
-      await previous;
-      previous = written;
-    }
-    await previous;
-    // The body is not complete, so whoever destroyed it closes the destination.
-    if (this.destroyed) return;
-    this.push(null);
-    // Nobody reads it, and without a reader it would not end.
-    this.resume();
-    destination.end();
+  /** Anybody who reads it in another way may keep the chunks, so they are not released. */
+  override pipe<Destination extends NodeJS.WritableStream>(
+    destination: Destination,
+    options?: PipeOptions,
+  ): Destination {
+    return forward(this, destination, (chunk) => this.#releases.get(chunk)?.(), options);
   }
 }
 
-/** Until the bytes have left the process. */
-const write = (destination: Writable, bytes: Buffer): Promise<void> =>
-  new Promise((resolve, reject) => {
-    destination.write(bytes, (error) => (error ? reject(error) : resolve()));
+export interface PipeOptions {
+  readonly end?: boolean;
+}
+
+/** Like `pipe`, but tells of each chunk when its bytes have left the process. */
+export function forward<Destination extends NodeJS.WritableStream>(
+  source: Readable,
+  destination: Destination,
+  release: (chunk: Buffer) => void,
+  { end = true }: PipeOptions = {},
+): Destination {
+  let unsent = 0;
+  const onWritten = (chunk: Buffer, error: Error | null | undefined) => {
+    if (error) source.destroy(error);
+    else release(chunk);
+    unsent -= 1;
+    source.resume();
+  };
+  source.on('data', (chunk: Buffer) => {
+    unsent += 1;
+    if (unsent >= unsentMax) source.pause();
+    (destination as unknown as Writable).write(chunk, (error) => onWritten(chunk, error));
   });
+  // A source that breaks has no end. Its body is not complete, so whoever destroyed it closes the destination.
+  if (end) source.on('end', () => destination.end());
+  return destination;
+}

@@ -2,7 +2,7 @@
 // for the rest, of the same version of the object: two versions are never mixed.
 import { Readable } from 'node:stream';
 import { outage } from '../../../kernel/error.ts';
-import { type Piece, RecycledBody } from '../../memory/recycled-body.ts';
+import { forward, type PipeOptions } from '../../memory/recycled-body.ts';
 import type { ObjectBody } from '../object-store.ts';
 import type { OpenReply } from './s3-client.ts';
 import { etagIn, wholeBytesIn } from './s3-headers.ts';
@@ -25,7 +25,7 @@ export class S3Body extends Readable implements ObjectBody {
   #resumptions = 0;
   #resumedAt = 0;
 
-  constructor({ headers, body }: OpenReply, signal: AbortSignal | undefined, openRest?: OpenRest) {
+  constructor({ headers, body }: OpenReply, signal?: AbortSignal, openRest?: OpenRest) {
     super({ highWaterMark: 256 << 10 });
     this.object = { bytes: wholeBytesIn(headers), etag: etagIn(headers) ?? '' };
     this.#signal = signal;
@@ -85,19 +85,19 @@ export class S3Body extends Readable implements ObjectBody {
   }
 }
 
-/** The same for a client: memory is used again once it has been written to the stream that the body is piped to. */
-export function recycled(body: S3Body): ObjectBody {
-  // Whoever reads gets the error. Before that, nobody listens.
-  body.on('error', () => undefined);
-  const uncount = countReader();
-  const sent = new RecycledBody(piecesOf(body)).once('close', () => {
-    uncount();
-    body.destroy();
-  });
-  return Object.assign(sent, { object: body.object });
-}
+/** For a client: memory is used again once it has been written to the stream that the body is piped to. */
+export class S3BodyToClient extends S3Body {
+  constructor(reply: OpenReply, signal?: AbortSignal, openRest?: OpenRest) {
+    super(reply, signal, openRest);
+    // Whoever reads it gets the error. Before that, nobody listens.
+    this.on('error', () => undefined);
+    this.once('close', countReader());
+  }
 
-async function* piecesOf(body: S3Body): AsyncGenerator<Piece> {
-  for await (const chunk of body)
-    yield { bytes: chunk as Buffer, release: () => releaseChunk(chunk as Buffer) };
+  override pipe<Destination extends NodeJS.WritableStream>(
+    destination: Destination,
+    options?: PipeOptions,
+  ): Destination {
+    return forward(this, destination, releaseChunk, options);
+  }
 }

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recycled, S3Body } from './s3-body.ts';
+import { S3BodyToClient } from './s3-body.ts';
 import { largeReads, releaseChunk } from './s3-sockets.ts';
 
 const bytes = 24 << 20;
@@ -54,9 +54,7 @@ beforeAll(async () => {
   pool = new Pool(originOf(store), { connections: 64, connect: { onread: largeReads } });
   proxy = await listen((request, response) => {
     const passOn = ({ headers, body }: Dispatcher.ResponseData) =>
-      recycled(new S3Body({ headers, body }, undefined))
-        .on('error', () => response.destroy())
-        .pipe(response);
+      new S3BodyToClient({ headers, body }).on('error', () => response.destroy()).pipe(response);
     pool
       .request({ method: 'GET', path: request.url ?? '/' })
       .then(passOn)

@@ -22,7 +22,7 @@ import type {
 } from '../object-store.ts';
 import type { StagedObjects } from '../staged-objects.ts';
 import { createPartMemory } from './part-memory.ts';
-import { recycled, S3Body } from './s3-body.ts';
+import { S3Body, S3BodyToClient } from './s3-body.ts';
 import { createS3Client, type S3Call, type S3Client, type S3ClientOptions } from './s3-client.ts';
 import { headerOf, isAbsent, S3Fault, type S3Reply } from './s3-fault.ts';
 import { guardBody, guardStore, noSuchObject } from './s3-guard.ts';
@@ -157,8 +157,8 @@ class S3Store implements StagingStore {
       const openRest = (received: number, etag: string) =>
         open({ start: (range?.start ?? 0) + received, end: range?.end ?? Number.MAX_SAFE_INTEGER, etag });
       try {
-        const body = new S3Body(await open(range), signal, toClient ? openRest : undefined);
-        return toClient ? recycled(body) : body;
+        const reply = await open(range);
+        return toClient ? new S3BodyToClient(reply, signal, openRest) : new S3Body(reply, signal);
       } catch (error) {
         if (error instanceof S3Fault && error.status === 416)
           return Object.assign(Readable.from([]), { object: null });
