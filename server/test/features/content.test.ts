@@ -2,7 +2,7 @@
 // a store that breaks off, and an audio file in a real browser.
 import { once } from 'node:events';
 import net from 'node:net';
-import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { browserPath, withPage } from '../support/browser.ts';
@@ -331,8 +331,12 @@ for (const store of stores) {
 
 const server = testS3Server();
 
-describe.skipIf(!server)('content from a store that fails', () => {
-  const bytes = bytesOf(3 << 20, 7);
+// A large object is read over another kind of connection.
+describe.skipIf(!server).each([
+  ['3 MiB', 3 << 20],
+  ['24 MiB', 24 << 20],
+])('content of %s from a store that fails', (_size, size) => {
+  const bytes = bytesOf(size, 7);
   let proxy: FaultProxy;
   let fixture: Fixture;
   let at: string;
@@ -375,6 +379,26 @@ describe.skipIf(!server)('content from a store that fails', () => {
     proxy.set();
   });
 
+  test.each([
+    { kind: 'reset' },
+    { kind: 'status', status: 503, code: 'SlowDown' },
+    { kind: 'page' },
+  ] as const)('files.content: a store that answers with $kind at first is asked again', async (fault) => {
+    proxy.set({ fault, count: 2, when: isGet });
+    const reply = await fixture.fetch(at);
+    expect([reply.status, reply.body.equals(bytes)]).toEqual([200, true]);
+    proxy.set();
+  });
+
+  test('files.content: an object that is missing from the store is a 404, not an empty file', async () => {
+    const file = await fixture.store(bytes);
+    const { buckets } = fixture.service;
+    const Key = `${fixture.tenant.id}/${file.split('/').at(-1)}`;
+    await buckets?.sdk.send(new DeleteObjectCommand({ Bucket: buckets.bucket, Key }));
+    const { status } = await fixture.fetch(`${file}/content`);
+    expect(status).toBe(404);
+  });
+
   test('files.content: an object that was replaced in the middle is never mixed with its successor', async () => {
     const file = await fixture.store(bytes);
     const key = `${fixture.tenant.id}/${file.split('/').at(-1)}`;
@@ -386,7 +410,7 @@ describe.skipIf(!server)('content from a store that fails', () => {
     expect(first.equals(bytes.subarray(0, first.length))).toBe(true);
     const { buckets } = fixture.service;
     await buckets?.sdk.send(
-      new PutObjectCommand({ Bucket: buckets.bucket, Key: key, Body: bytesOf(3 << 20, 8) }),
+      new PutObjectCommand({ Bucket: buckets.bucket, Key: key, Body: bytesOf(size, 8) }),
     );
     await proxy.refuse();
     await proxy.accept();

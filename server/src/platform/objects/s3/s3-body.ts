@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { outage } from '../../../kernel/error.ts';
 import { forward, type PipeOptions } from '../../memory/recycled-body.ts';
 import type { ObjectBody } from '../object-store.ts';
+import type { ByteSource } from './large-get.ts';
 import type { OpenReply } from './s3-client.ts';
 import { etagIn, wholeBytesIn } from './s3-headers.ts';
 import { countReader, releaseChunk } from './s3-sockets.ts';
@@ -20,7 +21,7 @@ export class S3Body extends Readable implements ObjectBody {
   readonly object: { readonly bytes: number; readonly etag: string };
   readonly #signal: AbortSignal | undefined;
   readonly #openRest: OpenRest | undefined;
-  #source: Readable;
+  #source: ByteSource;
   #received = 0;
   #resumptions = 0;
   #resumedAt = 0;
@@ -44,7 +45,7 @@ export class S3Body extends Readable implements ObjectBody {
     done(error);
   }
 
-  #receive(source: Readable): void {
+  #receive(source: ByteSource): void {
     this.#source = source;
     source.on('data', (chunk: Buffer) => {
       this.#received += chunk.length;
@@ -61,8 +62,9 @@ export class S3Body extends Readable implements ObjectBody {
     }
     try {
       const { body } = await this.#openRest(this.#received, this.object.etag);
-      if (this.destroyed) body.on('error', () => undefined).destroy();
-      else this.#receive(body);
+      this.#receive(body);
+      if (this.destroyed) body.destroy();
+      else body.resume();
     } catch (failed) {
       this.#fail(failed);
     }

@@ -13,6 +13,7 @@ import {
   unsignedPayload,
 } from '../../../kernel/crypto/sigv4.ts';
 import { outage } from '../../../kernel/error.ts';
+import { type ByteSource, createOpenLarge, type OpenLarge } from './large-get.ts';
 import { type EndpointOptions, Endpoints } from './s3-endpoint.ts';
 import {
   foreignFault,
@@ -60,13 +61,15 @@ export interface S3Call {
   /** How long the server may work without a reply, as long as it answers other requests. */
   readonly thinkTimeoutMs?: number;
   readonly attemptsMax?: number;
+  /** The reply is worth a connection of its own: see large-get.ts. */
+  readonly isLarge?: boolean;
   /** Whether a 2xx is what S3 sends for this operation. Any other reply counts as a 502. */
   readonly isAnswer: (reply: S3Reply) => boolean;
 }
 
 export interface OpenReply {
   readonly headers: S3Headers;
-  readonly body: Readable;
+  readonly body: ByteSource;
 }
 
 export interface S3Client {
@@ -89,6 +92,19 @@ export interface S3Client {
 }
 
 type Response = Dispatcher.ResponseData;
+
+interface Attempt {
+  readonly call: S3Call;
+  /** Counted from one. */
+  readonly nth: number;
+  readonly signedAtMs: number;
+  readonly idleMs: number;
+}
+
+/** A reply that is not an error, its body still to come. */
+interface Received extends OpenReply {
+  readonly status: number;
+}
 
 const replyCharsMax = 8 << 20;
 const sliceBytes = 256 << 10;
@@ -115,11 +131,13 @@ class UndiciS3Client implements S3Client {
   /** A signature is only valid for the host that it was made for. */
   readonly #publicEndpoints: Endpoints;
   readonly #pools = new Map<string, Pool>();
+  readonly #openLarge: OpenLarge;
   #skewMs = 0;
 
   constructor(options: S3ClientOptions) {
     this.#options = { ...defaults, ...options };
     this.#signer = createSigner(options);
+    this.#openLarge = createOpenLarge(this.#options.connectTimeoutMs);
     this.#endpoints = new Endpoints(options);
     this.#publicEndpoints = new Endpoints({
       ...options,
@@ -128,7 +146,8 @@ class UndiciS3Client implements S3Client {
   }
 
   send(call: S3Call): Promise<S3Reply> {
-    return this.#retrying(call, async (response) => {
+    return this.#retrying(call, async (attempt) => {
+      const response = await this.#dispatch(attempt);
       const { statusCode: status, headers } = response;
       const reply: S3Reply = { status, headers, text: await readText(response) };
       if (status >= 300 || isDocument(reply.text, 'Error')) throw toFault(reply);
@@ -138,11 +157,12 @@ class UndiciS3Client implements S3Client {
   }
 
   open(call: S3Call): Promise<OpenReply> {
-    return this.#retrying(call, async (response) => {
-      const { statusCode: status, headers, body } = response;
-      if (status >= 300) throw toFault({ status, headers, text: await readText(response) });
+    return this.#retrying(call, async (attempt) => {
+      const { status, headers, body } =
+        (await this.#receiveLarge(attempt)) ?? (await this.#receiveAny(attempt));
       if (call.isAnswer({ status, headers, text: '' })) return { headers, body };
-      body.on('error', () => undefined).destroy();
+      body.on('error', () => undefined);
+      body.destroy();
       throw foreignFault(status, headers);
     });
   }
@@ -174,17 +194,17 @@ class UndiciS3Client implements S3Client {
     return this.#options.clock() + this.#skewMs;
   }
 
-  async #retrying<T>(call: S3Call, receive: (response: Response) => Promise<T>): Promise<T> {
+  async #retrying<T>(call: S3Call, work: (attempt: Attempt) => Promise<T>): Promise<T> {
     const attemptsMax = call.attemptsMax ?? this.#options.attemptsMax;
+    const timeoutMs = call.thinkTimeoutMs ?? call.idleTimeoutMs ?? this.#options.idleTimeoutMs;
     let idle = 0;
     let isSkewCorrected = false;
-    for (let attempt = 1; ; attempt += 1) {
+    for (let nth = 1; ; nth += 1) {
       call.signal?.throwIfAborted();
       const signedAtMs = this.#nowMs();
+      const idleMs = idle > 0 ? timeoutMs * idleRetryShare : timeoutMs;
       try {
-        return await this.#whileAlive(call, async (live) =>
-          receive(await this.#dispatch(live, signedAtMs, idle > 0)),
-        );
+        return await this.#whileAlive(call, (live) => work({ call: live, nth, signedAtMs, idleMs }));
       } catch (error) {
         call.signal?.throwIfAborted();
         if (!isSkewCorrected && this.#adoptServerTime(error, signedAtMs)) {
@@ -192,14 +212,41 @@ class UndiciS3Client implements S3Client {
           continue;
         }
         if (isIdleTimeout(error)) idle += 1;
-        if (!isRetryable(error) || attempt >= attemptsMax || idle >= this.#options.idleAttemptsMax)
-          throw error;
-        await this.#backOff(attempt, call.signal);
+        if (!isRetryable(error) || nth >= attemptsMax || idle >= this.#options.idleAttemptsMax) throw error;
+        await this.#backOff(nth, call.signal);
       }
     }
   }
 
-  #dispatch(call: S3Call, signedAtMs: number, isIdleRetry: boolean): Promise<Response> {
+  #dispatch({ call, signedAtMs, idleMs }: Attempt): Promise<Response> {
+    const { origin, path, headers } = this.#sign(call, signedAtMs);
+    return this.#poolFor(origin).request({
+      method: call.method,
+      path,
+      headers: call.body ? { ...headers, 'content-length': String(lengthOf(call.body)) } : headers,
+      body: call.body ? toWireBody(call.body) : null,
+      headersTimeout: idleMs,
+      bodyTimeout: idleMs,
+      // Otherwise undici closes the connection after every HEAD.
+      reset: false,
+      ...(call.signal ? { signal: call.signal } : {}),
+    });
+  }
+
+  async #receiveAny(attempt: Attempt): Promise<Received> {
+    const response = await this.#dispatch(attempt);
+    const { statusCode: status, headers, body } = response;
+    if (status >= 300) throw toFault({ status, headers, text: await readText(response) });
+    return { status, headers, body };
+  }
+
+  /** Null if it must be received in the usual way. */
+  async #receiveLarge({ call, nth, signedAtMs, idleMs }: Attempt): Promise<Received | null> {
+    if (!call.isLarge || nth > 1) return null;
+    return this.#openLarge({ ...this.#sign(call, signedAtMs), idleMs, signal: call.signal });
+  }
+
+  #sign(call: S3Call, nowMs: number) {
     const { origin, host, base } = this.#endpoints.find(call.bucket);
     const path = call.key === undefined ? base || '/' : `${base}/${encodePath(call.key)}`;
     const query = call.query ? encodeQuery(call.query) : '';
@@ -211,21 +258,9 @@ class UndiciS3Client implements S3Client {
       headers: call.headers ?? {},
       // The digest of a body is sent as Content-MD5, signed with the other headers.
       payloadHash: call.body ? unsignedPayload : emptyPayloadHash,
-      nowMs: signedAtMs,
+      nowMs,
     });
-    const timeoutMs = call.thinkTimeoutMs ?? call.idleTimeoutMs ?? this.#options.idleTimeoutMs;
-    const idleMs = isIdleRetry ? timeoutMs * idleRetryShare : timeoutMs;
-    return this.#poolFor(origin).request({
-      method: call.method,
-      path: query ? `${path}?${query}` : path,
-      headers: call.body ? { ...headers, 'content-length': String(lengthOf(call.body)) } : headers,
-      body: call.body ? toWireBody(call.body) : null,
-      headersTimeout: idleMs,
-      bodyTimeout: idleMs,
-      // Otherwise undici closes the connection after every HEAD.
-      reset: false,
-      ...(call.signal ? { signal: call.signal } : {}),
-    });
+    return { origin, path: query ? `${path}?${query}` : path, headers };
   }
 
   #poolFor(origin: string): Pool {

@@ -5,9 +5,11 @@ import { createServer, get, type IncomingMessage, type RequestListener, type Ser
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOpenLarge } from './large-get.ts';
 import { S3BodyToClient } from './s3-body.ts';
+import type { OpenReply } from './s3-client.ts';
 import { largeReads, releaseChunk } from './s3-sockets.ts';
 
 const bytes = 24 << 20;
@@ -43,7 +45,7 @@ const listen = async (listener: RequestListener): Promise<Server> => {
 const originOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 beforeAll(async () => {
-  // In writes of any size; `/chunked` without a length, so that one read may hold several chunks.
+  // In writes of any size; `/large` is read without undici; `/chunked` has no length, so one read may hold several chunks.
   store = await listen((request, response) => {
     const [, kind, seed] = (request.url ?? '').split('/');
     const isChunked = kind === 'chunked';
@@ -52,13 +54,15 @@ beforeAll(async () => {
     Readable.from(piecesOf(content, isChunked ? 100_000 : 2_000_000), { objectMode: false }).pipe(response);
   });
   pool = new Pool(originOf(store), { connections: 64, connect: { onread: largeReads } });
+  const openLarge = createOpenLarge(10_000);
   proxy = await listen((request, response) => {
-    const passOn = ({ headers, body }: Dispatcher.ResponseData) =>
-      new S3BodyToClient({ headers, body }).on('error', () => response.destroy()).pipe(response);
-    pool
-      .request({ method: 'GET', path: request.url ?? '/' })
-      .then(passOn)
-      .catch(() => response.destroy());
+    const path = request.url ?? '/';
+    const opened: Promise<OpenReply | null> = path.startsWith('/large')
+      ? openLarge({ origin: originOf(store), path, headers: {}, idleMs: 10_000 })
+      : pool.request({ method: 'GET', path });
+    const passOn = (reply: OpenReply | null) =>
+      new S3BodyToClient(reply as OpenReply).on('error', () => response.destroy()).pipe(response);
+    opened.then(passOn).catch(() => response.destroy());
   });
 });
 afterAll(async () => {
@@ -88,6 +92,9 @@ test.each([
   ['several at once, some slow', 'plain', 8, sometimes],
   ['in chunks', 'chunked', 4, sometimes],
   ['more than get blocks', 'plain', 40, never],
+  ['past undici, one after another', 'large', 1, never],
+  ['past undici, several at once, some slow', 'large', 8, sometimes],
+  ['past undici, more than get blocks', 'large', 40, sometimes],
 ] as const)('every byte arrives: %s', async (_how, kind, count, pauseMs) => {
   const seeds = Array.from({ length: Math.max(count, 4) }, (_, nth) => nth % contents.length);
   for (let at = 0; at < seeds.length; at += count) {

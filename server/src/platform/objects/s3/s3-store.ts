@@ -21,6 +21,7 @@ import type {
   Zone,
 } from '../object-store.ts';
 import type { StagedObjects } from '../staged-objects.ts';
+import { largeBytesMin } from './large-get.ts';
 import { createPartMemory } from './part-memory.ts';
 import { S3Body, S3BodyToClient } from './s3-body.ts';
 import { createS3Client, type S3Call, type S3Client, type S3ClientOptions } from './s3-client.ts';
@@ -153,7 +154,8 @@ class S3Store implements StagingStore {
     const read = async () => {
       if (range) assertRange(range);
       const at = this.#locate(zone, key);
-      const open = (wanted?: ObjectRange) => this.#client.open(readCall(at, wanted, signal));
+      const open = (wanted?: ObjectRange) =>
+        this.#client.open({ ...readCall(at, wanted, signal), isLarge: toClient && isLarge(wanted) });
       const openRest = (received: number, etag: string) =>
         open({ start: (range?.start ?? 0) + received, end: range?.end ?? Number.MAX_SAFE_INTEGER, etag });
       try {
@@ -345,6 +347,9 @@ function readCall(at: Address, range: ObjectRange | undefined, signal: AbortSign
     range ? isObjectPart(reply, range.start, range.end - range.start + 1) : isObject(reply);
   return { method: 'GET', ...at, headers, signal, isAnswer };
 }
+
+const isLarge = (range: ObjectRange | undefined): boolean =>
+  range !== undefined && range.end - range.start >= largeBytesMin;
 
 /** `<project id>/<file id>`. */
 const ourKey = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
