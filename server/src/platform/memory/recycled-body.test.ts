@@ -71,8 +71,8 @@ test('a source that fails destroys the body, and does not end the destination as
   body.pipe(destination);
   const [error] = await once(body, 'error');
   expect(error).toMatchObject({ message: 'the store broke' });
-  await delay(10);
-  expect([got.length, destination.writableEnded, source.ended]).toEqual([10, false, true]);
+  await expect.poll(() => got.length).toBe(10);
+  expect([destination.writableEnded, source.ended]).toEqual([false, true]);
 });
 
 test('a body that is destroyed meanwhile ends its source, and not the destination', async () => {
