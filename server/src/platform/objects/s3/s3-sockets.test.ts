@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { Pool } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOpenLarge } from './large-get.ts';
@@ -13,6 +15,8 @@ import type { OpenReply } from './s3-client.ts';
 import { largeReads, releaseChunk } from './s3-sockets.ts';
 
 const bytes = 24 << 20;
+/** These tests are about bytes, also on a machine that stands still for a while. */
+const patienceMs = 60_000;
 
 /** Differs from byte to byte and from download to download, so that a block used too early shows. */
 const contentOf = (seed: number): Buffer => {
@@ -53,16 +57,19 @@ beforeAll(async () => {
     const content = contents[Number(seed)] as Buffer;
     Readable.from(piecesOf(content, isChunked ? 100_000 : 2_000_000), { objectMode: false }).pipe(response);
   });
-  pool = new Pool(originOf(store), { connections: 64, connect: { onread: largeReads } });
-  const openLarge = createOpenLarge(10_000);
+  pool = new Pool(originOf(store), { connections: 64, connect: { timeout: patienceMs, onread: largeReads } });
+  const openLarge = createOpenLarge(patienceMs);
   proxy = await listen((request, response) => {
     const path = request.url ?? '/';
     const opened: Promise<OpenReply | null> = path.startsWith('/large')
-      ? openLarge({ origin: originOf(store), path, headers: {}, idleMs: 10_000 })
+      ? openLarge({ origin: originOf(store), path, headers: {}, idleMs: patienceMs })
       : pool.request({ method: 'GET', path });
+    // Before the first byte, a test can be told why there are none.
+    const fail = (error: unknown) =>
+      response.headersSent ? response.destroy() : response.writeHead(502).end(inspect(error));
     const passOn = (reply: OpenReply | null) =>
-      new S3BodyToClient(reply as OpenReply).on('error', () => response.destroy()).pipe(response);
-    opened.then(passOn).catch(() => response.destroy());
+      new S3BodyToClient(reply as OpenReply).on('error', fail).pipe(response);
+    opened.then(passOn).catch(fail);
   });
 });
 afterAll(async () => {
@@ -72,6 +79,7 @@ afterAll(async () => {
 
 async function download(path: string, pauseMs: () => number): Promise<string> {
   const [response] = (await once(get(`${originOf(proxy)}${path}`), 'response')) as [IncomingMessage];
+  if (response.statusCode !== 200) throw new Error(await text(response));
   const hash = createHash('sha256');
   let received = 0;
   for await (const chunk of response as Readable) {
