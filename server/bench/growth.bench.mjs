@@ -48,9 +48,9 @@ export async function run({ pakhus, folder, startSide }) {
   ];
 }
 
-/** Bytes per file and per audit row with their indexes, as `npm run bench -- processes` shows them, and some to spare. */
+/** Bytes per file and per audit row with their indexes, as they were measured, and some to spare. */
 async function requireRoom(folder) {
-  const gigabytes = (largest * 1500 + auditRows(largest) * 550) / 1e9 + 5;
+  const gigabytes = (largest * 1800 + auditRows(largest) * 700) / 1e9 + 5;
   const { bavail, bsize } = await statfs(folder);
   const free = (bavail * bsize) / 1e9;
   console.log(`needs about ${Math.ceil(gigabytes)} GB of disk, ${Math.floor(free)} GB are free`);

@@ -7,6 +7,8 @@ import { formHeaders, formOf } from './forms.mjs';
 const rowsPerTransaction = 250_000;
 /** From here on it is faster to build the indexes afterwards. */
 const rowsWithIndexes = 1_000_000;
+/** Rows of the audit log change nothing else, so several connections may add them. */
+const auditWriters = 2;
 
 /**
  * Adds files until the tenant's user has `total` of them, or until that many fulfil the condition `counted`; resolves to
@@ -17,7 +19,7 @@ export async function fillFiles(server, total, columns, { counted } = {}) {
   return withClient(database, async (client) => {
     const template = await upload(server, tenant);
     const have = await countRows(client, 'files', counted ?? `user_id = '${tenant.userId}'`);
-    await fill(client, 'files', { first: have + 1, last: total }, (range) =>
+    await fill([client], 'files', { first: have + 1, last: total }, (_client, range) =>
       addFiles(client, template, range, { ...common(total), ...columns }),
     );
     await settle(client);
@@ -50,7 +52,8 @@ export async function fillNames({ tenant: { projectId }, database }) {
  */
 export async function fillAudit(server, total, columns) {
   const { tenant, database } = server;
-  await withClient(database, async (client) => {
+  await withClients(database, auditWriters, async (clients) => {
+    const [client] = clients;
     const template = await upload(server, tenant);
     await addMonths(client);
     const copy = await copyOf(client, 'audit_logs', 'resource_id', template, {
@@ -59,20 +62,22 @@ export async function fillAudit(server, total, columns) {
       ...columns,
     });
     const have = await countRows(client, 'audit_logs', 'true');
-    await fill(client, 'audit_logs', { first: have + 1, last: total }, async (range) => {
-      await client.query('begin');
-      await numberRows(client, range);
-      await client.query(copy);
-      await client.query('commit');
+    await fill(clients, 'audit_logs', { first: have + 1, last: total }, async (writer, range) => {
+      await writer.query('begin');
+      await numberRows(writer, range);
+      await writer.query(copy);
+      await writer.query('commit');
     });
     await client.query('vacuum (analyze) audit_logs');
   });
 }
 
-async function withClient({ url }, work) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  return work(client).finally(() => client.end());
+const withClient = (database, work) => withClients(database, 1, ([client]) => work(client));
+
+async function withClients({ url }, count, work) {
+  const clients = Array.from({ length: count }, () => new pg.Client({ connectionString: url }));
+  await Promise.all(clients.map((client) => client.connect()));
+  return work(clients).finally(() => Promise.all(clients.map((client) => client.end())));
 }
 
 async function countRows(client, table, condition) {
@@ -80,13 +85,23 @@ async function countRows(client, table, condition) {
   return rows[0].count;
 }
 
-/** Calls `add` for one range of numbers after the other. */
-async function fill(client, table, { first, last }, add) {
+/** Calls `add` for each range of numbers; every client takes the next range once it has added one. */
+async function fill(clients, table, { first, last }, add) {
+  const [client] = clients;
   const indexes = last - first < rowsWithIndexes ? [] : await dropIndexes(client, table);
-  for (let from = first; from <= last; from += rowsPerTransaction)
-    await add({ first: from, last: Math.min(from + rowsPerTransaction - 1, last) });
+  const ranges = rangesOf(first, last);
+  await Promise.all(
+    clients.map(async (writer) => {
+      for (const range of ranges) await add(writer, range);
+    }),
+  );
   await client.query(`set maintenance_work_mem = '512MB'`);
   for (const definition of indexes) await client.query(definition);
+}
+
+function* rangesOf(first, last) {
+  for (let from = first; from <= last; from += rowsPerTransaction)
+    yield { first: from, last: Math.min(from + rowsPerTransaction - 1, last) };
 }
 
 /** All but those of constraints; resolves to the statements that create them again. */
@@ -141,14 +156,21 @@ export const mixedAudit = (anyUser) => ({
 async function addMonths(client) {
   const { rows } = await client.query(`select relkind from pg_class where oid = 'audit_logs'::regclass`);
   if (rows[0].relkind !== 'p') return;
-  for (let back = 0; back <= 10; back++) {
-    await client.query(
-      `do $$ declare month date := date_trunc('month', now()) - interval '${back} months'; begin
-           execute format('create table %I partition of audit_logs for values from (%L) to (%L)',
-             'audit_logs_filled_' || to_char(month, 'YYYYMM'), month, month + interval '1 month');
-         exception when invalid_object_definition then null; end $$`,
-    );
-  }
+  await client.query(`do $$
+    declare
+      this_month constant timestamp := date_trunc('month', now() at time zone 'UTC');
+      first constant timestamp := this_month - interval '10 months';
+      month timestamp := first;
+    begin
+      if to_regclass('audit_logs_' || to_char(first, 'YYYY_MM')) is not null then return; end if;
+      alter table audit_logs detach partition audit_logs_past;
+      while month < this_month loop
+        perform attach_audit_partition('audit_logs_' || to_char(month, 'YYYY_MM'), month at time zone 'UTC',
+          (month + interval '1 month') at time zone 'UTC');
+        month := month + interval '1 month';
+      end loop;
+      perform attach_audit_partition('audit_logs_past', '-infinity', first at time zone 'UTC');
+    end $$`);
 }
 
 const numberRows = (client, { first, last }) =>
