@@ -11,6 +11,7 @@ import { everyRequest } from './support/every-request.mjs';
 import { fillAudit, fillFiles, mixedAudit, mixedColumns } from './support/fill.mjs';
 import { takeTurns, totalOf } from './support/load.mjs';
 import { sizesOf } from './support/sizes.mjs';
+import { tableOf } from './support/table.mjs';
 import { createSpaces, createUsers } from './support/tenant.mjs';
 
 export const name = 'growth';
@@ -41,11 +42,17 @@ export async function run({ pakhus, folder, startSide }) {
   }
   if (scale === 1) draw(measured);
   return [
-    ...growthMeasures(measured.at(-1).summaries),
-    ...(await diskMeasures(pakhus)),
+    ...atOnce(growthMeasures(measured.at(-1).summaries)),
+    ...atOnce(await diskMeasures(pakhus)),
+    ...atOnce(await deletionMeasures(pakhus)),
     ...(await churnMeasures(small)),
-    ...(await deletionMeasures(pakhus)),
   ];
+}
+
+/** A run of hours that is cut short must not lose what it has measured. */
+function atOnce(measures) {
+  console.log(tableOf(measures));
+  return measures;
 }
 
 /** Bytes per file and per audit row with their indexes, as they were measured, and some to spare. */
