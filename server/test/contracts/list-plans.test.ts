@@ -9,22 +9,26 @@ const db = new RowsDatabase();
 let project: string;
 let user: string;
 let space: SpaceFilter;
+let tagger: string;
 
 beforeAll(async () => {
   project = await db.newProject();
   for (let nth = 0; nth < 10; nth += 1) await fill(await db.newUser(project), 100);
-  await db.query('analyze files');
+  tagger = await db.newUser(project);
+  await fill(tagger, 30_000, ['common', 'other']);
+  await db.query('analyze files, file_tags');
   user = await db.newUser(project);
   await fill(user, 2_000);
   space = { spaceId: await db.newSpace(project, user) };
 });
 
-const fill = (owner: string, files: number) =>
+const fill = (owner: string, files: number, tags: string[] = []) =>
   db.query(
-    `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, folder, sha256)
-     select gen_random_uuid(), $1, $2, 'a', 1, 'text/plain', gen_random_uuid(), 'folder-' || n, ''
+    `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, folder, sha256, tags, created_at)
+     select gen_random_uuid(), $1, $2, 'a', 1, 'text/plain', gen_random_uuid(), 'folder-' || n, '', $4,
+       now() - make_interval(secs => n)
      from generate_series(1, $3::int) n`,
-    [project, owner, files],
+    [project, owner, files, tags],
   );
 
 async function planOf({ text, values }: Sql): Promise<string> {
@@ -51,6 +55,23 @@ test.skipIf(process.env.TEST_PARTITIONED).each(lists)('%s: in the order of time'
   expect(plan).toContain('files_by_time');
   expect(plan).not.toMatch(/Sort$|Sort {2}|Seq Scan/m);
 });
+
+const tagged: [string, FileFilter][] = [
+  ['a common tag', { space: 'all', tags: ['common'] }],
+  ['two tags', { space: 'all', tags: ['common', 'other'] }],
+  ['a tag and a type', { space: 'all', tags: ['common'], mimeType: 'text/plain' }],
+];
+
+test.skipIf(process.env.TEST_PARTITIONED).each(tagged)(
+  '%s: follows the tag in the order of time',
+  async (_, filter) => {
+    const plan = await planOf(
+      listFiles({ projectId: project, userId: tagger, filter, after: noSql, page: { limit: 20 } }),
+    );
+    expect(plan).toMatch(/Index Only Scan Backward using file_tags_pkey/);
+    expect(plan).not.toMatch(/Sort$|Sort {2}|Hash|Seq Scan/m);
+  },
+);
 
 test.skipIf(process.env.TEST_PARTITIONED)('folders: each step in the order of names', async () => {
   for (const where of ['all', 'none', space] as const) {

@@ -158,13 +158,17 @@ const selectSearched = (
     : selectFirst(found, order, page);
 };
 
-/** Follows the first of the tags in the order of time, and checks the whole filter file by file. */
+/**
+ * Follows the first of the tags in the order of time, and checks the whole filter file by file. Two comparisons stand for
+ * `created_at = tagged_at`: PostgreSQL takes equal times and equal ids for independent, so it would expect a single row and join all
+ * that the user has.
+ */
 const selectTagged = ({ projectId, userId, filter, after, page }: ListedPage): Sql => sql`
   select ${listedColumns} from (
     select created_at as tagged_at, id as tagged_id from file_tags
     where project_id = ${projectId} and user_id = ${userId} and tag = ${filter.tags?.[0]}${after}) tagged
   join files on id = tagged_id and project_id = ${projectId} and user_id = ${userId}
-  where created_at = tagged_at${buildConditions(filter)} order by tagged_at desc, tagged_id desc
+  where tagged_at between created_at and created_at${buildConditions(filter)} order by tagged_at desc, tagged_id desc
   limit ${page.limit + 1}`;
 
 const familySuffix = '/*';
