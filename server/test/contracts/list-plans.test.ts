@@ -1,4 +1,5 @@
-// Lists of files follow an index from its newest file on, however many files a user has and whatever the statistics know of it.
+// Lists of files follow an index from its newest file on, however many files a user has. Those without a tag do so whatever the
+// statistics know of the user.
 import { beforeAll, expect, test } from 'vitest';
 import type { SpaceFilter } from '../../src/contract/file.ts';
 import { type FileFilter, listChildFolders, listFiles } from '../../src/features/files/files.list.sql.ts';
