@@ -110,7 +110,7 @@ describe.skipIf(!browserPath)('accounts in the console', () => {
     await page.getByText('Is not the current password').waitFor();
     await change(tenant.password);
     await expectToast(page, 'Password changed');
-    expect(await page.getByLabel('Current password').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('Current password').inputValue()).toBe('');
     expect((await opened.service.api.get('/auth/me', other)).status).toBe(401);
     await page.reload();
     await expectTitle(page, 'Account');

@@ -191,7 +191,7 @@ describe.each(browsers)('in $name', (choice) => {
     await page.getByText('Dear diary').waitFor();
     await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
-    expect(await focusedName(page)).toBe('diary.txt');
+    await expect.poll(() => focusedName(page)).toBe('diary.txt');
 
     expect(browser.complaints).toEqual([]);
     await row(page, 'report.pdf').locator('.label').click();
@@ -258,18 +258,18 @@ describe.each(browsers)('in $name', (choice) => {
     const selected = () => page.locator('[aria-selected="true"] .label').allTextContents();
     await row(page, '5.txt').focus();
     await page.keyboard.press('ArrowDown');
-    expect(await focusedName(page)).toBe('4.txt');
+    await expect.poll(() => focusedName(page)).toBe('4.txt');
     await page.keyboard.press('Space');
-    expect(await selected()).toEqual(['4.txt']);
+    await expect.poll(selected).toEqual(['4.txt']);
     await page.keyboard.press('Shift+ArrowDown');
     await page.keyboard.press('Shift+ArrowDown');
-    expect(await selected()).toEqual(['4.txt', '3.txt', '2.txt']);
+    await expect.poll(selected).toEqual(['4.txt', '3.txt', '2.txt']);
     await page.keyboard.press('Control+a');
-    expect(await selected()).toHaveLength(5);
+    await expect.poll(selected).toHaveLength(5);
     await page.keyboard.press('Escape');
-    expect(await selected()).toEqual([]);
+    await expect.poll(selected).toEqual([]);
     await page.keyboard.press('End');
-    expect(await focusedName(page)).toBe('1.txt');
+    await expect.poll(() => focusedName(page)).toBe('1.txt');
     await page.keyboard.press('Enter');
     await page.locator('.text-preview', { hasText: '1' }).waitFor();
     await page.keyboard.press('ArrowLeft');
@@ -352,7 +352,7 @@ describe.each(browsers)('in $name', (choice) => {
     await page.getByText('1 upload was interrupted').waitFor();
     await files.setInputFiles(reloaded);
     await row(page, 'reloaded.bin').waitFor();
-    expect(await page.getByText('was interrupted').count()).toBe(0);
+    await expect.poll(() => page.getByText('was interrupted').count()).toBe(0);
 
     held = proxy.hold('PATCH /');
     await files.setInputFiles(removed);
@@ -542,7 +542,7 @@ describe.each(browsers)('in $name', (choice) => {
     expect(await statusOf(url)).toBe(404);
     await page.keyboard.press('Escape');
     await closed(page);
-    expect(await focusedName(page)).toBe('contract.txt');
+    await expect.poll(() => focusedName(page)).toBe('contract.txt');
     await chooseTool(page, 'Shared links');
     await page.locator('dialog').getByText('contract.txt').waitFor();
     await press(page, 'Activate');

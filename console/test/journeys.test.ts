@@ -89,7 +89,7 @@ describe.each(browsers)('in $name', (choice) => {
     const tenant = await createTenant(opened.service.api, admin);
     const page = await opened.newPage();
     await page.goto(opened.url);
-    await page.getByLabel('Email', { exact: true }).waitFor();
+    await page.locator('input[name="email"]:focus').waitFor();
     await page.keyboard.type(tenant.email);
     await page.keyboard.press('Tab');
     await page.keyboard.type(tenant.password);
@@ -103,13 +103,13 @@ describe.each(browsers)('in $name', (choice) => {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await focusedName(page)).toBe('Create a user');
+    await expect.poll(() => focusedName(page)).toBe('Create a user');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.type('bo');
     await page.keyboard.press('Enter');
     await expectTitle(page, 'bo');
-    expect(await focusedName(page)).toBe('bo');
+    await expect.poll(() => focusedName(page)).toBe('bo');
   });
 
   test('a session that ends in the middle is renewed without losing what was typed', async () => {

@@ -1,7 +1,7 @@
 // The file browser: the files of one user or space, to manage them or to choose some of them.
 import type { ListedFile, StoredFile } from '@pakhus/client';
 import { type ReadonlySignal, Signal, useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { Button } from './button.tsx';
 import { useChooser } from './chooser.tsx';
@@ -122,14 +122,15 @@ function useBrowsingFor(props: FileBrowserProps): Browsing {
   const given = props.folder instanceof Signal ? props.folder.value : props.folder;
   const folder = props.onFolderChange ? (given ?? '') : ownFolder.value;
   const ownFile = useSignal<string | null>(null);
-  useEffect(() => {
+  // Before anything is painted: later these would undo what was chosen since.
+  useLayoutEffect(() => {
     if (!props.onFolderChange && given !== undefined) ownFolder.value = given;
   }, [given]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     model.listing.open(folder);
     model.selection.reset();
   }, [model, folder]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (props.view) model.view.value = props.view;
   }, [model, props.view]);
   useSelectEvents(props, model);

@@ -1,6 +1,6 @@
 // What is typed into a search field, and follows into the address a moment later.
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { setQuery } from './router.tsx';
 
 const typingPauseMs = 250;
@@ -13,7 +13,8 @@ export function useTypedQuery(q: string): Signal<string> {
     const timer = setTimeout(() => setQuery({ q: typed.value }, { replace: true }), typingPauseMs);
     return () => clearTimeout(timer);
   }, [typed.value]);
-  useEffect(() => {
+  // Before the field is painted: later it would overwrite what has been typed since.
+  useLayoutEffect(() => {
     typed.value = q;
   }, [q]);
   return typed;

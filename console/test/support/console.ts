@@ -11,7 +11,7 @@ import { startTestPakhus, type TestPakhus } from '../../../server/test/support/p
 export { browserPath };
 
 /** Pages answer sooner than machines start. */
-const pageMsMax = 30_000;
+const pageMsMax = 60_000;
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 

@@ -1,5 +1,5 @@
 // The form of the filters. It follows the address, also when the person goes back.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { setQuery } from '../../frame/router.tsx';
 import { t } from '../../texts/texts.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,7 +9,8 @@ import { type AuditFilter, emptyFilter, isAdmin } from './filter.ts';
 export function Filters({ filter }: { filter: AuditFilter }) {
   const form = useRef<HTMLFormElement>(null);
   const values: Readonly<Record<string, string>> = filter;
-  useEffect(() => {
+  // Before the form is painted: later it would overwrite what a quick hand has already chosen.
+  useLayoutEffect(() => {
     for (const input of form.current?.querySelectorAll<HTMLInputElement>('[name]') ?? [])
       input.value = values[input.name] ?? '';
   }, [JSON.stringify(filter)]);
