@@ -249,5 +249,10 @@ describe.skipIf(!browserPath)('the console of an owner', () => {
     await lookAt(page, 'owner-as-code');
     await page.keyboard.press('Escape');
     await drawer.waitFor({ state: 'detached' });
+    // Back on a screen whose code is there already.
+    await page.getByRole('link', { name: 'Users', exact: true }).first().click();
+    await page.locator('h1:focus').getByText('Users', { exact: true }).waitFor();
+    await press(page, 'As code');
+    await drawer.getByText('.users.list(').waitFor();
   });
 });

@@ -1,7 +1,7 @@
 // Chooses the screen for the address and loads its code. The table of screens comes from main.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, ComponentType, FunctionComponent } from 'preact';
-import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
@@ -84,7 +84,8 @@ function Loaded({ screen, params }: Match) {
       error.value = failed;
     }
   };
-  useEffect(() => {
+  // Before the effects of the screen's own parts, which ask for its data and take the focus.
+  useLayoutEffect(() => {
     forgetRequests();
     // The first screen leaves the focus to the browser.
     isFocusDue = !isFirst;
