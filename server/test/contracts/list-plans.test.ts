@@ -2,7 +2,12 @@
 // statistics know of the user.
 import { beforeAll, expect, test } from 'vitest';
 import type { SpaceFilter } from '../../src/contract/file.ts';
-import { type FileFilter, listChildFolders, listFiles } from '../../src/features/files/files.list.sql.ts';
+import {
+  type FileFilter,
+  listChildFolders,
+  listFiles,
+  walkTag,
+} from '../../src/features/files/files.list.sql.ts';
 import { noSql, type Sql } from '../../src/platform/db/sql.ts';
 import { RowsDatabase } from '../support/rows.ts';
 
@@ -61,16 +66,38 @@ const tagged: [string, FileFilter][] = [
   ['a common tag', { space: 'all', tags: ['common'] }],
   ['two tags', { space: 'all', tags: ['common', 'other'] }],
   ['a tag and a type', { space: 'all', tags: ['common'], mimeType: 'text/plain' }],
+  ['a tag and a folder', { space: 'all', tags: ['common'], folder: 'folder-1' }],
+  ['a tag and a classifier', { space: 'none', tags: ['common'], classifier: 'none' }],
 ];
 
 test.skipIf(process.env.TEST_PARTITIONED).each(tagged)(
   '%s: follows the tag in the order of time',
   async (_, filter) => {
     const plan = await planOf(
-      listFiles({ projectId: project, userId: tagger, filter, after: noSql, page: { limit: 20 } }),
+      walkTag({ projectId: project, userId: tagger, filter, after: noSql, page: { limit: 20 } }),
     );
     expect(plan).toMatch(/Index Only Scan Backward using file_tags_pkey/);
-    expect(plan).not.toMatch(/Sort$|Sort {2}|Hash|Seq Scan/m);
+    expect(plan).toMatch(/Index Scan using files_pkey/);
+    expect(plan).not.toMatch(/Sort$|Sort {2}|Hash|Seq Scan on files/m);
+  },
+);
+
+test.skipIf(process.env.TEST_PARTITIONED)(
+  'a common tag and a rare one: begins with the rare one',
+  async () => {
+    await fill(tagger, 10, ['common', 'rare']);
+    await db.query('analyze file_tags');
+    const plan = await planOf(
+      listFiles({
+        projectId: project,
+        userId: tagger,
+        filter: { space: 'all', tags: ['common', 'rare'] },
+        after: noSql,
+        page: { limit: 20 },
+      }),
+    );
+    expect(plan).toMatch(/Nested Loop/);
+    expect(plan).not.toMatch(/Hash Join|Merge|Seq Scan on file/);
   },
 );
 

@@ -176,6 +176,37 @@ function suite(store: Parameters<typeof startOn>[0]): void {
       expect(first.body.files).toHaveLength(20);
     });
 
+    test('files.list: a tag that thousands of files have, with a filter that few or none of them fulfil', async () => {
+      const path = await userOf();
+      const userId = path.split('/').at(-1) as string;
+      const made = await rowsOf<{ id: string; n: number }>(
+        service.databaseUrl,
+        `insert into files (id, project_id, user_id, name, size, mime_type, storage_key, sha256, tags, classifier, metadata, created_at)
+         select gen_random_uuid(), '${tenant.id}', '${userId}', 'file', 1, 'text/plain', gen_random_uuid(), '\\x00',
+           case when n % 300 = 0 then array['common', 'rare'] else array['common'] end,
+           case when n > 2200 and n % 2 = 0 then 'old' when n % 5 = 0 then 'fifth' end,
+           case when n % 7 = 0 then jsonb_build_object('text', repeat('x', 2000)) else '{}' end, now() - make_interval(secs => n)
+         from generate_series(1, 2500) n returning id, (extract(epoch from now() - created_at))::int as n`,
+      );
+      const newest = made.toSorted((one, other) => one.n - other.n);
+      const expectedOf: Record<string, (n: number) => boolean> = {
+        'limit=100&tags=common': () => true,
+        'limit=4&tags=common,rare': (n) => n % 300 === 0,
+        'limit=4&tags=rare,common': (n) => n % 300 === 0,
+        'limit=50&tags=common&classifier=old': (n) => n > 2200 && n % 2 === 0,
+        'limit=100&tags=common&classifier=fifth': (n) => n % 5 === 0 && !(n > 2200 && n % 2 === 0),
+        'limit=4&tags=common&classifier=none': () => false,
+      };
+      for (const [query, isExpected] of Object.entries(expectedOf)) {
+        const { files } = await walk(path, `/files?${query}`);
+        const expected = newest.filter(({ n }) => isExpected(n)).map(({ id }) => id);
+        expect(
+          files.map(({ id }) => id),
+          query,
+        ).toEqual(expected);
+      }
+    });
+
     test('files.list: a list by tag follows changes, pages in order, and nothing stays of files that are gone', async () => {
       const path = await userOf();
       const ids: string[] = [];

@@ -2,7 +2,7 @@
 import type { SpaceFilter } from '../../contract/file.ts';
 import { inSpace, isUnexpired } from '../../contract/file-conditions.ts';
 import { largestPage, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
-import { arrayOfIds, constantSql, noSql, type Sql, sql } from '../../platform/db/sql.ts';
+import { arrayOfIds, constantSql, noSql, type Sql, sql, unprepared } from '../../platform/db/sql.ts';
 import { columnsOfFiles, type FileSearch, inOrder, isPeriod, searched, sortKey } from './files.search.sql.ts';
 import { folderKey, level, toFolderKey, viewJson } from './files.sql.ts';
 
@@ -50,22 +50,46 @@ export interface ListedPage {
  * Returns the page as one row: receiving a hundred rows costs more than finding them. One file more than the page holds
  * shows whether another page follows. The aggregates need no `order by`: they see the rows in the order of the inner query.
  */
-export const listFiles = (list: ListedPage): Sql => sql`
+export function listFiles(list: ListedPage): Sql {
+  const statement = toPageRow(selectFiles(list));
+  return isWalked(list.filter) ? unprepared(statement) : statement;
+}
+
+const toPageRow = (files: Sql): Sql => sql`
   select string_agg(${viewJson}, ${separator}) filter (where ${isSmall}) as files, count(*)::int as found,
     coalesce(bool_or(not ${isSmall}), false) as has_large
-  from (${selectFiles(list)}) files`;
+  from (${files}) files`;
 
 /**
  * For a page with large files. It ends early, and only the files it shows are read, because all lists share the
  * connections. Limiting the bytes costs as much as finding the files: pages of small files cannot get that large.
  */
-export const listLargeFiles = (list: ListedPage): Sql => sql`
+export const listLargeFiles = (list: ListedPage): Sql => cutLarge(selectFiles(list), list.page);
+
+const cutLarge = (files: Sql, { limit }: PageRequest): Sql => sql`
   select string_agg(${viewJson}, ${separator}) filter (where shown) as files, coalesce(bool_or(not shown), false) as more
   from (
-    select *, row_number() over earlier <= ${list.page.limit}::int
+    select *, row_number() over earlier <= ${limit}::int
       and coalesce(sum(octet_length(view)) over earlier, 0) < ${pageBytesMax} as shown
-    from (${selectFiles(list)}) found
+    from (${files}) found
     window earlier as (rows between unbounded preceding and 1 preceding)) files`;
+
+export interface WalkedPageRow extends PageRow {
+  /** The page may lack files, because the tag has more than were looked at. */
+  readonly is_cut: boolean;
+}
+
+/** Lists by tag are tried this way first. */
+export const isWalked = ({ tags, search, found }: FileFilter): boolean =>
+  (tags?.length ?? 0) > 0 && search === undefined && found === undefined;
+
+/** Finds the page among the newest files of the first tag. */
+export const walkTag = (list: ListedPage): Sql => sql`
+  select files, found, has_large, found <= ${list.page.limit}::int
+    and (select count(*) from (${newestTagged(list)}) tagged) = ${walkedMax} as is_cut
+  from (${toPageRow(selectWalked(list))}) page`;
+
+export const walkTagOfLarge = (list: ListedPage): Sql => cutLarge(selectWalked(list), list.page);
 
 const isSmall = sql`octet_length(view) <= 1024`;
 const pageBytesMax = constantSql(256 * 1024);
@@ -108,10 +132,7 @@ function selectFiles(list: ListedPage): Sql {
 
 const newestOrder = sql`created_at desc, id desc`;
 
-/**
- * For filtered lists: the best plan depends on the values of the filter, so planning each call is right. The levels are merged only where no
- * other index may have the files in the order of time.
- */
+/** The levels are merged only where no other index may have the files in the order of time. */
 function selectByTime(files: Sql, filter: FileFilter, order: Sql, page: PageRequest): Sql {
   const { space, folder, classifier, mimeType, visibility } = filter;
   const isOrderedOtherwise = [
@@ -121,13 +142,25 @@ function selectByTime(files: Sql, filter: FileFilter, order: Sql, page: PageRequ
     mimeType !== undefined && !mimeType.endsWith(familySuffix),
     visibility === 'public',
   ].some(Boolean);
-  return isOrderedOtherwise
-    ? selectFirst(files, order, page)
-    : mergeLevels(files, order, sql`${page.limit + 1}::int`, page);
+  if (isOrderedOtherwise) return selectFirst(files, order, page, hasOneIndex(filter));
+  return mergeLevels(files, order, hasOneIndex(filter) ? largestPage : sql`${page.limit + 1}::int`, page);
 }
 
-const selectFirst = (files: Sql, order: Sql, { limit }: PageRequest): Sql =>
-  sql`${files} order by ${order} limit ${limit + 1}`;
+/**
+ * By a single value, one index is right for all values, and the plan is reused: planning costs more than reading the page. Otherwise the
+ * best index depends on the values.
+ */
+const hasOneIndex = ({ space, folder, classifier, mimeType, visibility, search }: FileFilter): boolean =>
+  space === 'all' &&
+  folder === undefined &&
+  search === undefined &&
+  [classifier, mimeType, visibility].filter((value) => value !== undefined).length === 1;
+
+/** See `newestFirst` for what the constant limit does. */
+const selectFirst = (files: Sql, order: Sql, { limit }: PageRequest, isReused = false): Sql =>
+  isReused
+    ? sql`select * from (${files} order by ${order} limit ${largestPage}) first limit ${limit + 1}`
+    : sql`${files} order by ${order} limit ${limit + 1}`;
 
 /** Merges the files of the user itself with those in its spaces. */
 const mergeLevels = (files: Sql, order: Sql, rowsOfEach: Sql, { limit }: PageRequest): Sql => sql`
@@ -158,18 +191,46 @@ const selectSearched = (
     : selectFirst(found, order, page);
 };
 
+/** Enough to fill a page if the rest of the filter leaves more than a few in a hundred, and read within milliseconds. */
+const walkedMax = constantSql(1_000);
+
+const tagsOf = ({ projectId, userId }: ListedPage, tag: string | undefined): Sql =>
+  sql`file_tags where project_id = ${projectId} and user_id = ${userId} and tag = ${tag}`;
+
+const newestTagged = (list: ListedPage): Sql => sql`
+  select created_at as tagged_at, id as tagged_id from ${tagsOf(list, list.filter.tags?.[0])}${list.after}
+  order by created_at desc, id desc limit ${walkedMax}`;
+
 /**
- * Follows the first of the tags in the order of time, and checks the whole filter file by file. Two comparisons stand for
- * `created_at = tagged_at`: PostgreSQL takes equal times and equal ids for independent, so it would expect a single row and join all
- * that the user has.
+ * Looks up file by file and checks the filter afterwards, which the inner `limit 1` forces: PostgreSQL takes the tag, the user and the
+ * filter for independent, so it expects to find next to nothing, and would join all that the user has.
  */
-const selectTagged = ({ projectId, userId, filter, after, page }: ListedPage): Sql => sql`
-  select ${listedColumns} from (
-    select created_at as tagged_at, id as tagged_id from file_tags
-    where project_id = ${projectId} and user_id = ${userId} and tag = ${filter.tags?.[0]}${after}) tagged
-  join files on id = tagged_id and project_id = ${projectId} and user_id = ${userId}
-  where tagged_at between created_at and created_at${buildConditions(filter)} order by tagged_at desc, tagged_id desc
-  limit ${page.limit + 1}`;
+const selectWalked = (list: ListedPage): Sql => sql`
+  select * from (
+    select ${listedColumns} from (${newestTagged(list)}) tagged
+    cross join lateral (select * from files where project_id = ${list.projectId} and id = tagged_id limit 1) files
+    where user_id = ${list.userId}${buildConditions(list.filter)}
+    order by tagged_at desc, tagged_id desc limit ${largestPage}) newest
+  limit ${list.page.limit + 1}`;
+
+/**
+ * For what the walk along the first tag does not find: the rest of the filter is rare, and its indexes lead to the files. Two comparisons
+ * stand for `created_at = tagged_at`: PostgreSQL takes equal times and equal ids for independent, so it would expect a single row.
+ */
+const selectTagged = (list: ListedPage): Sql => {
+  const { projectId, userId, filter, page } = list;
+  const [first, ...others] = filter.tags ?? [];
+  const alsoTagged = others.reduce(
+    (before, tag) => sql`${before} and (created_at, id) in (select created_at, id from ${tagsOf(list, tag)})`,
+    noSql,
+  );
+  return sql`
+    select ${listedColumns} from (
+      select created_at as tagged_at, id as tagged_id from ${tagsOf(list, first)}${alsoTagged}${list.after}) tagged
+    join files on id = tagged_id and project_id = ${projectId} and user_id = ${userId}
+    where tagged_at between created_at and created_at${buildConditions(filter)} order by tagged_at desc, tagged_id desc
+    limit ${page.limit + 1}`;
+};
 
 const familySuffix = '/*';
 

@@ -30,12 +30,16 @@ import {
   type FileFilter,
   fileSeparator,
   isSearch,
+  isWalked,
   type LargePageRow,
   type ListedPage,
   listChildFolders,
   listFiles,
   listLargeFiles,
   type PageRow,
+  type WalkedPageRow,
+  walkTag,
+  walkTagOfLarge,
 } from './files.list.sql.ts';
 import { mergeValues } from './files.meta.ts';
 import { moveFile } from './files.move.ts';
@@ -140,14 +144,21 @@ export interface FilePage {
 
 export async function readFilePage(deps: Deps, list: ListedPage): Promise<FilePage> {
   const { projectId, filter, page } = list;
-  const read = async <Row>(toStatement: typeof listFiles): Promise<Row> => {
-    const [row] = await readFiltered<Row>(deps, projectId, filter, toStatement(list));
+  const read = async <Row>(statement: Sql): Promise<Row> => {
+    const [row] = await readFiltered<Row>(deps, projectId, filter, statement);
     return row as Row;
   };
-  const { files, found, has_large } = await read<PageRow>(listFiles);
-  if (!has_large) return found > page.limit ? withoutLast(files ?? '') : { files: files ?? '', more: false };
-  const cut = await read<LargePageRow>(listLargeFiles);
-  return { files: cut.files ?? '', more: cut.more };
+  const toFilePage = async ({ files, found, has_large }: PageRow, ofLarge: typeof listLargeFiles) => {
+    if (!has_large)
+      return found > page.limit ? withoutLast(files ?? '') : { files: files ?? '', more: false };
+    const cut = await read<LargePageRow>(ofLarge(list));
+    return { files: cut.files ?? '', more: cut.more };
+  };
+  if (isWalked(filter)) {
+    const walked = await read<WalkedPageRow>(walkTag(list));
+    if (!walked.is_cut) return toFilePage(walked, walkTagOfLarge);
+  }
+  return toFilePage(await read<PageRow>(listFiles(list)), listLargeFiles);
 }
 
 const withoutLast = (files: string): FilePage => ({

@@ -40,6 +40,9 @@ export function constantSql(value: number): Sql {
   return new Sql(text, [], name);
 }
 
+/** Planned for its values on every call: the plan of a prepared statement may become one for all values. */
+export const unprepared = ({ text, values }: Sql): Sql => new Sql(text, values, '');
+
 /** UUIDs as array text: they need no escaping, so `pg` does not have to scan every element. */
 export const arrayOfIds = (ids: readonly (string | null)[]): string =>
   `{${ids.map((id) => id ?? 'null').join()}}`;
