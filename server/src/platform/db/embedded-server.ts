@@ -2,6 +2,7 @@
 // network address.
 
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clusterName, endLeftovers } from './embedded-leftovers.ts';
@@ -27,9 +28,25 @@ export interface Server {
 const socketPathBytesMax = 103;
 const attemptsMax = 3;
 
+const mebibyte = 1 << 20;
+const buffersMiB = { min: 128, max: 512 };
+
+/**
+ * How much of the database PostgreSQL keeps in its own memory, which it takes as pages are used. A sixteenth of the machine's, because
+ * the service and the system's page cache need theirs. A change of 100,000 files needs about 512 MiB, or it waits for its own pages to
+ * be written.
+ */
+export function sharedBuffersFor(memoryBytes: number): string {
+  const share = Math.floor(memoryBytes / 16 / mebibyte);
+  return `${Math.min(Math.max(share, buffersMiB.min), buffersMiB.max)}MB`;
+}
+
+/** Of the machine or of the container, whichever is less. Without a limit, Node tells none or an impossible one. */
+const memoryBytes = (): number =>
+  Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+
 const defaults = {
   max_connections: '100',
-  shared_buffers: '128MB',
   // Enough for its writer, which wakes five times a second, to keep up with statements that change many rows.
   wal_buffers: '16MB',
   huge_pages: 'off',
@@ -127,6 +144,7 @@ async function spawnWithLog(server: Server): Promise<Guarded> {
 async function flags(server: Server): Promise<string[]> {
   const settings = {
     ...defaults,
+    shared_buffers: sharedBuffersFor(memoryBytes()),
     ...server.settings,
     listen_addresses: '',
     port: String(port),

@@ -27,6 +27,7 @@ import { spawnChild } from '../../../test/support/children.ts';
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 import { findPackage } from './embedded-binaries.ts';
 import { clusterName, findProcesses, readPostmasterPid } from './embedded-leftovers.ts';
+import { sharedBuffersFor } from './embedded-server.ts';
 
 const server = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 const isRoot = process.getuid?.() === 0;
@@ -211,6 +212,16 @@ describe('start and stop', () => {
     expect((await stat(logFile)).size).toBeLessThan(10_000);
     expect((await stat(`${logFile}.1`)).size).toBe(5_000_000);
   });
+});
+
+test.each([
+  [1, '128MB'],
+  [2, '128MB'],
+  [4, '256MB'],
+  [7.9, '505MB'],
+  [64, '512MB'],
+])('with %d GiB of memory, PostgreSQL keeps %s of pages', (gibibytes, buffers) => {
+  expect(sharedBuffersFor(gibibytes * 2 ** 30)).toBe(buffers);
 });
 
 describe('kills', () => {
