@@ -24,6 +24,7 @@ const confined = {
   ioredis: /^platform\/redis\.ts$/,
   'pg-boss': /^platform\/queue\//,
   nodemailer: /^platform\/mail\//,
+  '@node-rs/crc32': /^platform\/hashing\/crc32\.ts$/,
   otpauth: /^kernel\/crypto\/totp\.ts$/,
 };
 /** They may know the service, but it does not know them. */

@@ -1,10 +1,10 @@
 // Receives the bytes of one file part. A small file is kept in memory and hashed; a larger one is passed on as a stream,
 // and hashed where it is stored. Bytes of a refused file are read and dropped.
-import { crc32 } from 'node:zlib';
 import { joined } from '../../kernel/bytes.ts';
 import { sha256 } from '../../kernel/crypto/secret.ts';
 import type { PartSink } from '../../kernel/form/form-parser.ts';
 import { droppedBytesMax } from '../../platform/forms/form-reader.ts';
+import { crc32 } from '../../platform/hashing/crc32.ts';
 import type { ContentDigest } from '../../platform/hashing/digest.ts';
 import { PushedBody } from '../../platform/objects/pushed-body.ts';
 

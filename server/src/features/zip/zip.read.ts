@@ -1,11 +1,11 @@
 // Produces any range of a zip. Small files are read ahead, several at once: one after another, each would cost a round trip
 // to the store. A file that is no longer what the layout says ends the stream: wrong bytes are never sent.
 import type { Readable } from 'node:stream';
-import { crc32 } from 'node:zlib';
 import type { Deps } from '../../contract/deps.ts';
 import { copyInto } from '../../kernel/bytes.ts';
 import type { ByteRange } from '../../kernel/media/byte-range.ts';
 import type { ZipPiece } from '../../kernel/media/zip-layout.ts';
+import { crc32 } from '../../platform/hashing/crc32.ts';
 import { sharedBuffer } from '../../platform/heap.ts';
 import { Blocks } from '../../platform/memory/blocks.ts';
 import { type Piece, RecycledBody } from '../../platform/memory/recycled-body.ts';

@@ -1,6 +1,6 @@
 // What a hash computes. `content` is for the content of files: the sha256, followed by the crc32 that zips need.
 import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { crc32 } from './crc32.ts';
 
 export type ChecksumAlgorithm = 'sha256' | 'sha1' | 'md5';
 
