@@ -1,15 +1,13 @@
-// Memory for bodies on their way to disk, a ring of slabs per body: one is filled while the others are written. Shared memory, so that
-// other threads can hash it meanwhile.
+// Memory for bodies on their way to disk, two slabs per body at most: one is filled while the other is written. Shared
+// memory, so that another thread can hash it meanwhile.
 import { allEnded } from '../../../kernel/async/settled.ts';
 import { sharedBuffer } from '../../heap.ts';
 import type { BodyReader } from '../body-reader.ts';
 
 /** Large, because every slab costs two wake-ups of another thread. Memory that no byte has reached is not resident. */
 const slabBytes = 1 << 20;
-/** A body gets a second slab while fewer than this are lent. First slabs are not limited: the uploads in flight are. */
+/** Second slabs are lent up to this many in all. First slabs are not limited: the uploads in flight are. */
 const easySlabs = 32;
-/** With two, everybody waits for the hash, which has the lowest priority. More than four bring nothing. */
-const ringMax = 4;
 /** While nothing is lent, so many stay allocated; otherwise as many as are lent. */
 const idleSlabsMax = 4;
 
@@ -22,11 +20,8 @@ export class DiskSlabs {
     return this.#idle.pop() ?? sharedBuffer(slabBytes);
   }
 
-  /** The more slabs a body has, the fewer may be lent to others. */
-  takeRing(first: Buffer): Buffer[] {
-    const ring = [first];
-    while (ring.length < ringMax && this.#lent < easySlabs / ring.length) ring.push(this.take());
-    return ring;
+  takeIfEasy(): Buffer | null {
+    return this.#lent < easySlabs ? this.take() : null;
   }
 
   giveBack(slab: Buffer): void {
@@ -37,7 +32,7 @@ export class DiskSlabs {
 }
 
 /**
- * Reads the rest of a body whose first piece is in `slab`, and passes each piece to `write`, which may get the next ones
+ * Reads the rest of a body whose first piece is in `slab`, and passes each piece to `write`, which may get the next one
  * before it has finished with the last: so the hash always has something to do. No piece is in use when this settles.
  */
 export async function writeThroughSlabs(
@@ -47,7 +42,8 @@ export async function writeThroughSlabs(
   first: Buffer,
   write: (piece: Buffer) => Promise<void>,
 ): Promise<void> {
-  const ring = slabs.takeRing(slab);
+  const second = slabs.takeIfEasy();
+  const ring = second ? [slab, second] : [slab];
   const uses = ring.map(() => Promise.resolve());
   try {
     for (let piece = first, at = 0; piece.length > 0; ) {
@@ -61,6 +57,6 @@ export async function writeThroughSlabs(
     await allEnded(uses);
   } finally {
     await Promise.allSettled(uses);
-    for (const extra of ring.slice(1)) slabs.giveBack(extra);
+    if (second) slabs.giveBack(second);
   }
 }
