@@ -1,10 +1,11 @@
 // Checks the machine: disk, memory and open files.
 import { existsSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Settings } from './contract/settings.ts';
 import type { Report } from './doctor.findings.ts';
+import { machineMemoryBytes } from './platform/machine-memory.ts';
 import { createDiskSpace } from './platform/objects/disk/disk-space.ts';
 
 const gibibyte = 2 ** 30;
@@ -47,8 +48,7 @@ const toGibibytes = (bytes: number): string => (bytes / gibibyte).toFixed(1);
 
 function judgeMemory(report: Report): void {
   // 0 or a huge number means that no control group limits it.
-  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
-  const bytes = Math.min(totalmem(), limit);
+  const bytes = machineMemoryBytes();
   const text = `${toGibibytes(bytes)} GiB of memory, ${availableParallelism()} cores`;
   if (bytes < memoryBytesMin) report.warning(text, 'give the service at least 1 GiB');
   else report.ok(text);
