@@ -1,6 +1,6 @@
 // The hash threads by themselves: right digests, nothing kept, and a clean failure when a thread dies or hangs.
 import { createHash, randomInt } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open as openFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -91,6 +91,58 @@ describe('hash pool', () => {
     expect(pool.load.openHashes).toBe(0);
     await Promise.all(updates);
     expect(pool.load).toEqual({ threads: 2, ...atRest });
+  });
+
+  it('writes what it hashes to its place in a file, as hashing on this thread does', async () => {
+    open();
+    const pieces = [bytesOf(1_000_000, 1), bytesOf(1, 2), bytesOf(300_000, 3)];
+    const whole = Buffer.concat(pieces);
+    for (const hashing of [pool, inlineHashing]) {
+      const path = join(folder, 'written');
+      const file = await openFile(path, 'w');
+      const hash = hashing.open('sha256');
+      let at = 7;
+      const updates = pieces.map((piece) => {
+        const place = { fd: file.fd, at };
+        at += piece.length;
+        return hash.update(shared(piece), place);
+      });
+      await Promise.all(updates);
+      await file.close();
+      expect(await hash.digest()).toEqual(createHash('sha256').update(whole).digest());
+      expect((await readFile(path)).equals(Buffer.concat([Buffer.alloc(7), whole]))).toBe(true);
+      await rm(path);
+    }
+  });
+
+  it('tells the error of the system if it cannot write, and goes on with other hashes', async () => {
+    open({ threadsMax: 1 });
+    const path = join(folder, 'read-only');
+    await writeFile(path, '');
+    const file = await openFile(path, 'r');
+    const [broken, other] = [pool.open('sha256'), pool.open('sha256')];
+    const body = bytesOf(1000);
+    const failed = expect(broken.update(shared(body), { fd: file.fd, at: 0 })).rejects.toMatchObject({
+      code: 'EBADF',
+    });
+    await other.update(shared(body));
+    await failed;
+    broken.close();
+    expect(await other.digest()).toEqual(createHash('sha256').update(body).digest());
+    expect(pool.load).toEqual({ threads: 1, ...atRest });
+    expect(warnings).toEqual([]);
+    await file.close();
+  });
+
+  it('fails a hash only when its thread can write no more, since its files are closed then', async () => {
+    await openFaulty("parentPort.on('message', () => { for (;;); });", { silenceMaxMs: 30 });
+    const update = pool.open('sha256').update(shared(Buffer.alloc(5)));
+    const order: string[] = [];
+    const noted = update.catch(() => order.push('failed'));
+    await until('the thread has started', async () => workers[0]);
+    workers[0]?.on('exit', () => order.push('thread ended'));
+    await noted;
+    expect(order).toEqual(['thread ended', 'failed']);
   });
 
   it('fails the hashes of a thread that dies, never gives them a digest, and replaces the thread', async () => {

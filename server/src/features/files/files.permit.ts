@@ -32,6 +32,7 @@ export class UploadPermit {
     owner: Owner,
     raw: IncomingMessage,
     abort: AbortController,
+    gate: BodyGate,
     pace: ClientPace | null,
   ) {
     this.#deps = deps;
@@ -39,7 +40,7 @@ export class UploadPermit {
     this.#raw = raw;
     this.#abort = abort;
     this.#pace = pace;
-    this.gate = new BodyGate(raw);
+    this.gate = gate;
   }
 
   /** Waits until there is capacity. `userId` is the user whose quota the file is charged to. */
@@ -50,15 +51,12 @@ export class UploadPermit {
     raw: IncomingMessage,
     abort: AbortController,
   ): Promise<UploadPermit> {
-    const pace = raw.complete ? null : new ClientPace(raw, abort, () => deps.inFlight.isWaitedFor(userId));
-    const permit = new UploadPermit(deps, owner, raw, abort, pace);
-    try {
-      await permit.#reserve();
-      return permit;
-    } catch (error) {
-      pace?.stop();
-      throw error;
-    }
+    const gate = new BodyGate(raw);
+    const othersWait = () => deps.inFlight.isWaitedFor(userId);
+    const pace = raw.complete ? null : new ClientPace(raw, gate, abort, othersWait);
+    const permit = new UploadPermit(deps, owner, raw, abort, gate, pace);
+    await permit.#reserve();
+    return permit;
   }
 
   async #reserve(): Promise<void> {
@@ -117,7 +115,6 @@ export class UploadPermit {
   release(): void {
     this.#released = true;
     this.#raw.off('data', this.#onData);
-    this.#pace?.stop();
     this.#releaseBuffer?.();
     this.#releasePlace?.();
   }

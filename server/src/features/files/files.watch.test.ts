@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientPace, paceBytesMin } from './files.watch.ts';
@@ -6,9 +5,8 @@ import { ClientPace, paceBytesMin } from './files.watch.ts';
 /** The parts of a request that ClientPace reads. */
 function fakeRequest() {
   const socket = { bytesRead: 0 };
-  const state = { paused: false, complete: false };
-  const raw = Object.assign(new EventEmitter(), { socket, isPaused: () => state.paused });
-  Object.defineProperty(raw, 'complete', { get: () => state.complete });
+  const state = { complete: false };
+  const raw = Object.defineProperty({ socket }, 'complete', { get: () => state.complete });
   return { raw: raw as unknown as IncomingMessage, socket, state };
 }
 
@@ -23,7 +21,8 @@ describe('the pace of an upload', () => {
   function watched(othersWait = () => false) {
     const request = fakeRequest();
     const abort = new AbortController();
-    const pace = new ClientPace(request.raw, abort, othersWait);
+    const gate = { holds: 0, isHeld: false };
+    const pace = new ClientPace(request.raw, gate, abort, othersWait);
     /** Lets seconds pass while bytes arrive at this rate, with this share of the places in use. */
     const pass = (seconds: number, bytesPerSecond: number, occupancy = 0) => {
       for (let n = 0; n < seconds; n += 1) {
@@ -33,7 +32,7 @@ describe('the pace of an upload', () => {
       }
       pace.measure(occupancy);
     };
-    return { ...request, pace, pass, abort };
+    return { ...request, gate, pace, pass, abort };
   }
 
   it('may be as slow as 10 KiB in 20 s while there are places, and no slower', () => {
@@ -62,12 +61,18 @@ describe('the pace of an upload', () => {
   });
 
   it('is nobody’s fault while the upload is held up by us, or waits to be let in', () => {
-    const paused = watched();
-    paused.raw.emit('pause');
-    paused.state.paused = true;
-    paused.pass(60, 0, 1);
-    expect(paused.pace.pace).toBe(Number.POSITIVE_INFINITY);
-    expect(paused.abort.signal.aborted).toBe(false);
+    const held = watched();
+    held.gate.isHeld = true;
+    held.pass(60, 0, 1);
+    expect(held.pace.pace).toBe(Number.POSITIVE_INFINITY);
+    expect(held.abort.signal.aborted).toBe(false);
+    const heldBriefly = watched();
+    heldBriefly.pass(1, 0);
+    heldBriefly.gate.holds += 1;
+    heldBriefly.pass(20, 0);
+    expect(heldBriefly.abort.signal.aborted).toBe(false);
+    heldBriefly.pass(21, 0);
+    expect(heldBriefly.abort.signal.aborted, 'only the window with the hold is excused').toBe(true);
     const waiting = watched();
     vi.advanceTimersByTime(25_000);
     waiting.pass(5, 0);

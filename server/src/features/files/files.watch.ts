@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { outage, PakhusError } from '../../kernel/error.ts';
 import { type Sender, slowBytesPerSecond } from '../../platform/concurrency/eviction.ts';
 import { ClientGone } from '../../platform/forms/form-reader.ts';
+import type { BodyGate } from './files.gate.ts';
 
 /** For a body that has arrived completely. */
 const nothingToStop = () => undefined;
@@ -35,33 +36,37 @@ const bytesMinWhenIdle = 10 * 1024;
 const bytesMinWhenFull = (slowBytesPerSecond * paceCheckMs) / 1000;
 
 /**
- * Measures how fast a client sends. `othersWait` tells whether other uploads of its user wait for this one. Windows with
- * a pause do not count: then the store or the queue is slow, not the client.
+ * Measures how fast a client sends. `othersWait` tells whether other uploads of its user wait for this one. Windows in which
+ * the gate held the body do not count: then the store or the queue is slow, not the client.
  */
 export class ClientPace implements Sender {
   readonly #raw: IncomingMessage;
+  readonly #gate: Pick<BodyGate, 'holds' | 'isHeld'>;
   readonly #abort: AbortController;
   readonly #othersWait: () => boolean;
-  readonly #onPause = () => {
-    this.#wasPaused = true;
-  };
   /** Null until the first measurement: nothing is read from an upload that waits for its permit. */
   #startedAt: number | null = null;
   #bytesAtStart = 0;
-  #wasPaused = false;
+  #wasHeldAtStart = false;
+  #holdsAtStart = 0;
   /** The pace of the previous window. */
   #paceBefore = Number.POSITIVE_INFINITY;
 
-  constructor(raw: IncomingMessage, abort: AbortController, othersWait: () => boolean) {
+  constructor(
+    raw: IncomingMessage,
+    gate: Pick<BodyGate, 'holds' | 'isHeld'>,
+    abort: AbortController,
+    othersWait: () => boolean,
+  ) {
     this.#raw = raw;
+    this.#gate = gate;
     this.#abort = abort;
     this.#othersWait = othersWait;
-    raw.on('pause', this.#onPause);
   }
 
   get pace(): number | null {
     if (this.#raw.complete) return null;
-    if (this.#wasPaused || this.#startedAt === null) return Number.POSITIVE_INFINITY;
+    if (this.#wasHeld || this.#startedAt === null) return Number.POSITIVE_INFINITY;
     const elapsedMs = performance.now() - this.#startedAt;
     return elapsedMs < paceKnownAfterMs ? this.#paceBefore : (this.#bytes * 1000) / elapsedMs;
   }
@@ -69,13 +74,14 @@ export class ClientPace implements Sender {
   measure(occupancy: number): void {
     if (this.#startedAt !== null) {
       if (performance.now() - this.#startedAt < paceCheckMs) return;
-      if (!this.#raw.complete && !this.#wasPaused)
+      if (!this.#raw.complete && !this.#wasHeld)
         this.#abortIfSlow(paceBytesMin(this.#othersWait() ? 1 : occupancy));
       this.#paceBefore = this.pace ?? Number.POSITIVE_INFINITY;
     }
     this.#startedAt = performance.now();
     this.#bytesAtStart = this.#raw.socket.bytesRead;
-    this.#wasPaused = this.#raw.isPaused();
+    this.#wasHeldAtStart = this.#gate.isHeld;
+    this.#holdsAtStart = this.#gate.holds;
   }
 
   #abortIfSlow(bytesMin: number): void {
@@ -87,8 +93,8 @@ export class ClientPace implements Sender {
     this.#abort.abort(crowdedOut());
   }
 
-  stop(): void {
-    this.#raw.off('pause', this.#onPause);
+  get #wasHeld(): boolean {
+    return this.#wasHeldAtStart || this.#gate.holds > this.#holdsAtStart;
   }
 
   get #bytes(): number {

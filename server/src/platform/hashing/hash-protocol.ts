@@ -1,4 +1,5 @@
 // Messages between the service and its hash threads.
+import type { FilePlace } from './file-place.ts';
 import type { HashAlgorithm } from './stream-hash.ts';
 
 export type HashRequest =
@@ -7,6 +8,8 @@ export type HashRequest =
       readonly id: number;
       readonly algorithm: HashAlgorithm;
       readonly bytes: Uint8Array;
+      /** Where to write them as well. */
+      readonly place: FilePlace | null;
     }
   | { readonly kind: 'digest'; readonly id: number; readonly algorithm: HashAlgorithm }
   | { readonly kind: 'forget'; readonly id: number };
@@ -18,4 +21,12 @@ export interface HashReply {
   readonly total: number;
   /** Only for a digest. */
   readonly digest: Uint8Array | null;
+  /** Why the bytes could not be written. They have been hashed nevertheless. */
+  readonly fault: WriteFault | null;
+}
+
+/** What is left of an error between threads. */
+export interface WriteFault {
+  readonly message: string;
+  readonly code: string | undefined;
 }

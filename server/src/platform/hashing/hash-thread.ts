@@ -69,9 +69,9 @@ export class HashThread {
     this.#hashes.set(id, hash);
     this.#openHashes += 1;
     return {
-      update: async (bytes) => {
+      update: async (bytes, place) => {
         hash.total += bytes.length;
-        await this.#ask(hash, { kind: 'update', id, algorithm, bytes });
+        await this.#ask(hash, { kind: 'update', id, algorithm, bytes, place: place ?? null });
       },
       digest: async () => {
         const digest = await this.#ask(hash, { kind: 'digest', id, algorithm });
@@ -103,7 +103,7 @@ export class HashThread {
     return reply.promise;
   }
 
-  #receive({ id, total, digest }: HashReply): void {
+  #receive({ id, total, digest, fault }: HashReply): void {
     if (this.#failure) return;
     const hash = this.#hashes.get(id);
     const reply = hash?.waiting[0];
@@ -115,7 +115,8 @@ export class HashThread {
     this.#replies += 1;
     this.#unanswered -= 1;
     if (this.#unanswered === 0) this.#worker.unref();
-    reply.resolve(digest);
+    if (fault) reply.reject(Object.assign(new Error(fault.message), { code: fault.code }));
+    else reply.resolve(digest);
     this.#dropIfDone(hash);
   }
 
@@ -160,9 +161,12 @@ export class HashThread {
     this.#unanswered = 0;
     this.#worker.unref();
     void this.#worker.terminate();
-    for (const { waiting } of this.#hashes.values())
-      for (const reply of waiting) reply.reject(hashingFailed(cause));
+    const replies = [...this.#hashes.values()].flatMap(({ waiting }) => waiting);
     this.#hashes.clear();
+    // Not before: the thread may be writing, and the file will be closed and its descriptor used again.
+    void this.ended.then(() => {
+      for (const reply of replies) reply.reject(hashingFailed(cause));
+    });
   }
 }
 

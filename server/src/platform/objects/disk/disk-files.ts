@@ -4,6 +4,7 @@ import { opendir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { microBatch } from '../../../kernel/async/micro-batch.ts';
+import { writeBytesMax } from '../../hashing/file-place.ts';
 import type { ObjectInfo } from '../object-store.ts';
 import { absentAs, diskOutage, isAbsent, noSuchObject } from './disk-errors.ts';
 
@@ -63,19 +64,13 @@ export function readFaultsAsOutages(bytes: number) {
   return { open: fs.open, close: fs.close, read };
 }
 
-/**
- * Linux keeps what is written in blocks as large as the write. In a virtual machine, large ones come from memory that the host has yet to
- * provide: writes of a whole slab took up to fifteen times as long.
- */
-const pieceBytesMax = 128 << 10;
-
 /** Without a position: behind what was written last, and in one piece, because with O_DSYNC each of them waits for the disk. */
 export async function writeAll(fd: number, body: Buffer, position: number | null = null): Promise<void> {
   // O_DSYNC does nothing without a write: an empty file needs an explicit sync.
   if (body.length === 0) await fdatasyncFd(fd);
   for (let at = 0; at < body.length; ) {
     const to = position === null ? null : position + at;
-    const bytes = position === null ? body.length - at : Math.min(body.length - at, pieceBytesMax);
+    const bytes = position === null ? body.length - at : Math.min(body.length - at, writeBytesMax);
     at += (await writeFd(fd, body, at, bytes, to)).bytesWritten;
   }
 }

@@ -1,5 +1,4 @@
-// Writes a body piece by piece, and copies files the same way. Each piece is hashed while it is written.
-import { allEnded } from '../../../kernel/async/settled.ts';
+// Writes a body piece by piece, and copies files the same way. What is hashed is written by the thread of the hash.
 import type { StreamHash } from '../../hashing/stream-hash.ts';
 import { type BodyReader, createBodyReader } from '../body-reader.ts';
 import type { Body } from '../object-store.ts';
@@ -19,19 +18,20 @@ export function createPieceReader(body: Body, signal?: AbortSignal): BodyReader 
   return createBodyReader(pushed, signal);
 }
 
-/** Writes pieces one behind the other, from position `at` on. The next one may come before the last has been written. */
+/**
+ * Writes pieces one behind the other, from position `at` on. The next one may come before the last has been written. See
+ * docs/adr/0017-hash-threads.md for why the thread of the hash writes them.
+ */
 export function createPieceWriter(fd: number, space: DiskSpace, at = 0, hash?: StreamHash): WritePiece {
   let end = at;
-  let written = Promise.resolve();
-  const write = async (before: Promise<void>, piece: Buffer, position: number) => {
-    await before;
-    await space.reserve(piece.length);
-    await writeAll(fd, piece, position);
-  };
-  return (piece) => {
-    written = write(written, piece, end);
+  let reserved = Promise.resolve();
+  return async (piece) => {
+    const place = { fd, at: end };
     end += piece.length;
-    return allEnded(hash ? [written, hash.update(piece)] : [written]);
+    // One after the other, because the hash takes the pieces in the order in which it gets them.
+    reserved = reserved.then(() => space.reserve(piece.length));
+    await reserved;
+    await (hash ? hash.update(piece, place) : writeAll(fd, piece, place.at));
   };
 }
 
