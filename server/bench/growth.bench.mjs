@@ -57,7 +57,7 @@ function atOnce(measures) {
 
 /** Bytes per file and per audit row with their indexes, as they were measured, and some to spare. */
 async function requireRoom(folder) {
-  const gigabytes = (largest * 1800 + auditRows(largest) * 700) / 1e9 + 5;
+  const gigabytes = (largest * 1800 + auditRows(largest) * 780) / 1e9 + 5;
   const { bavail, bsize } = await statfs(folder);
   const free = (bavail * bsize) / 1e9;
   console.log(`needs about ${Math.ceil(gigabytes)} GB of disk, ${Math.floor(free)} GB are free`);

@@ -11,8 +11,7 @@ import {
   checkBound,
   listAudit,
 } from '../../src/features/audit/audit.sql.ts';
-import { afterPosition } from '../../src/platform/db/paging.ts';
-import { noSql, type Sql } from '../../src/platform/db/sql.ts';
+import type { Sql } from '../../src/platform/db/sql.ts';
 import { inTransaction, rowsOf } from '../support/database.ts';
 import { never } from '../support/ledger.ts';
 import { startTestPakhus, type TestPakhus } from '../support/pakhus.ts';
@@ -106,28 +105,52 @@ const noFilter: AuditFilter = {
   to: undefined,
 };
 
-/** Explains statements as prepared ones: only such a plan can be generic. */
-async function withPlans(
+/** What a statement reads: the tables and indexes it scans, and how many pages. Runs `work` with both kinds of plans. */
+async function withScans(
   url: string,
-  work: (plan: (mode: string, statement: Sql) => Promise<string>) => Promise<void>,
+  work: (scan: (statement: Sql) => Promise<Scan>, mode: string) => Promise<void>,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
+  /** Of all scans that this session has not reported yet. */
+  const counts = async () => {
+    const { rows } = await client.query<{ relname: string; scans: string }>(
+      `select relname, pg_stat_get_xact_numscans(oid) as scans from pg_class where relname like 'audit_logs%'`,
+    );
+    return new Map(rows.map(({ relname, scans }) => [relname, scans]));
+  };
+  const scan = async ({ text, values }: Sql): Promise<Scan> => {
+    await client.query(`prepare probe as ${text}`);
+    const given = values.map((value) => (value === null ? 'null' : client.escapeLiteral(String(value))));
+    // Planning reads the catalog and the ends of indexes, and functions keep their plans.
+    await client.query(`execute probe(${given.join()})`);
+    await client.query('begin');
+    const before = await counts();
+    const plan = await client.query<{ 'QUERY PLAN': string }>(
+      `explain (analyze, buffers, costs off, timing off, summary off) execute probe(${given.join()})`,
+    );
+    const after = await counts();
+    await client.query('rollback; deallocate probe');
+    const [, hit = 0, read = 0] =
+      /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(
+        plan.rows.map((row) => row['QUERY PLAN']).join('\n'),
+      ) ?? [];
+    const scanned = [...after.keys()].filter((name) => after.get(name) !== before.get(name));
+    return { scanned, pages: Number(hit) + Number(read) };
+  };
   try {
-    await work(async (mode, { text, values }) => {
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
       await client.query(`set plan_cache_mode = ${mode}`);
-      await client.query(`prepare probe as ${text}`);
-      const given = values.map((value) => client.escapeLiteral(String(value)));
-      const call = given.length > 0 ? `probe(${given.join()})` : 'probe';
-      const { rows } = await client.query<{ 'QUERY PLAN': string }>(
-        `explain (analyze, buffers, costs off, timing off, summary off) execute ${call}`,
-      );
-      await client.query('deallocate probe');
-      return rows.map((row) => row['QUERY PLAN']).join('\n');
-    });
+      await work(scan, mode);
+    }
   } finally {
     await client.end();
   }
+}
+
+interface Scan {
+  readonly scanned: readonly string[];
+  readonly pages: number;
 }
 
 const isNewestFirst = (rows: readonly { id: string; created_at: string }[]): boolean => {
@@ -311,26 +334,20 @@ test('lists read one partition after the other, from the newest, and stop when t
     [{ projectId, action: 'file.upload' }, /project_id_action|of_action/],
     [{ projectId, actorType: 'project' }, /project_id_actor_type|of_actor/],
     [{ projectId, userId }, /user_id_created_at|of_user/],
-    [{ userId, action: 'file.upload' }, /user_id_created_at|of_user/],
+    [{ userId, action: 'file.upload' }, /user_id_action|of_user_action/],
   ];
-  const cursor = afterPosition([new Date(Date.now() + 1e6).toISOString(), randomUUID()]);
   await sql('analyze audit_logs');
-  await withPlans(service.databaseUrl, async (plan) => {
-    for (const mode of ['force_custom_plan', 'force_generic_plan'])
-      for (const [filter, index] of filters)
-        for (const after of [noSql, cursor]) {
-          const text = await plan(mode, listAudit({ ...noFilter, ...filter }, after, { limit: 50 }));
-          expect(text).toMatch(index);
-          expect(text).not.toMatch(/Seq Scan on audit/);
-          // A user has few rows: all of them may be read and sorted.
-          if (filter.userId) continue;
-          expect(text).not.toMatch(/Merge Append/);
-          expect(text.match(/on audit_logs_\w+ a_\d+ \(actual/g), text).toHaveLength(1);
-        }
+  await withScans(service.databaseUrl, async (scan) => {
+    for (const [filter, index] of filters)
+      for (const after of [null, [new Date(Date.now() + 1e6).toISOString(), randomUUID()]]) {
+        const { scanned } = await scan(listAudit({ ...noFilter, ...filter }, after, { limit: 50 }));
+        expect(scanned, JSON.stringify(filter)).toHaveLength(1);
+        expect(scanned[0]).toMatch(index);
+      }
   });
 });
 
-test('every filter alone reads few rows, however rare its value, whether or not the plan is made for it', async () => {
+test('every filter reads few rows, however rare or frequent its value, whether or not the plan is made for it', async () => {
   await splitAt(100, 70, 40, 10);
   const [rareUser, small] = [randomUUID(), await createTenant(service.api, await adminSession(service.api))];
   // Nearly all rows are of one project, and the oldest month has a few rare ones.
@@ -342,34 +359,33 @@ test('every filter alone reads few rows, however rare its value, whether or not 
     select '${tenant.id}', 'integration', 'plan.delete', '${rareUser}', ${ago(120)} - n * interval '1 second'
     from generate_series(1, 30) n`);
   await sql('vacuum analyze audit_logs');
+  const [{ id: frequentUser }] = (await sql("select md5('1')::uuid as id")) as [{ id: string }];
   const values: readonly Partial<AuditFilter>[] = [
+    { action: 'file.upload' },
     { action: 'plan.delete' },
     { action: 'space.delete' },
+    { actorType: 'project' },
     { actorType: 'integration' },
+    { userId: frequentUser },
     { userId: rareUser },
     { userId: randomUUID() },
+    { userId: frequentUser, action: 'file.upload' },
+    { userId: frequentUser, action: 'plan.delete' },
+    { userId: rareUser, action: 'plan.delete' },
   ];
   const filters = [
     { projectId: small.id },
     ...[null, tenant.id, small.id].flatMap((projectId) => values.map((value) => ({ projectId, ...value }))),
   ];
   const ranges = [{}, { from: toIso(119) }, { to: toIso(30) }, { from: toIso(119), to: toIso(30) }];
-  const afters = [noSql, afterPosition([toIso(25), randomUUID()])];
-  await withPlans(service.databaseUrl, async (plan) => {
-    for (const mode of ['force_custom_plan', 'force_generic_plan'])
-      for (const filter of filters)
-        for (const range of ranges)
-          for (const after of afters) {
-            const text = await plan(
-              mode,
-              listAudit({ ...noFilter, ...filter, ...range }, after, { limit: 20 }),
-            );
-            const [, hit = 0, read = 0] = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(text) ?? [];
-            expect(
-              Number(hit) + Number(read),
-              `${mode} ${JSON.stringify({ ...filter, ...range })}\n${text}`,
-            ).toBeLessThan(100);
-          }
+  const afters = [null, [toIso(25), randomUUID()]];
+  await withScans(service.databaseUrl, async (scan, mode) => {
+    for (const filter of filters)
+      for (const range of ranges)
+        for (const after of afters) {
+          const { pages } = await scan(listAudit({ ...noFilter, ...filter, ...range }, after, { limit: 20 }));
+          expect(pages, `${mode} ${JSON.stringify({ ...filter, ...range })}`).toBeLessThan(100);
+        }
   });
 });
 
@@ -393,6 +409,7 @@ test('pages by every filter are complete, in order and without duplicates, acros
     [`user_id=${userId}`]: (row) => row.user_id === userId,
     'actor_type=admin&action=plan.update': (row) =>
       row.actor_type === 'admin' && row.action === 'plan.update',
+    [`user_id=${userId}&action=plan.update`]: (row) => row.user_id === userId && row.action === 'plan.update',
     [`user_id=${userId}&actor_type=admin`]: (row) => row.user_id === userId && row.actor_type === 'admin',
   };
   const admin = await adminSession(service.api);

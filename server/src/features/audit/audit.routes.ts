@@ -15,7 +15,7 @@ import {
 } from '../../contract/wire.ts';
 import { type Static, Type } from '../../kernel/schema.ts';
 import { toEndUtc, toUtc } from '../../kernel/text/timestamp.ts';
-import { afterCursor, toPage } from '../../platform/db/paging.ts';
+import { toPage } from '../../platform/db/paging.ts';
 import { search } from '../../platform/db/project-work.ts';
 import { type AuditFilter, type AuditRow, listAudit } from './audit.sql.ts';
 
@@ -74,7 +74,8 @@ async function readLogs(
     from: query.from && toUtc(query.from),
     to: query.to && toEndUtc(query.to),
   };
-  const statement = listAudit(filter, afterCursor(deps, list, query.cursor), query);
+  const after = query.cursor === undefined ? null : deps.cursors.decode(list, query.cursor);
+  const statement = listAudit(filter, after, query);
   const rows = await search<AuditRow>(deps, projectId ?? 'all', statement);
   const { rows: kept, next_cursor } = toPage(deps, list, rows, query.limit);
   return { logs: [...kept], next_cursor };

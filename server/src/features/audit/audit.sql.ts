@@ -1,5 +1,6 @@
 // Statements that read and purge audit rows, and that keep their partitions by month. The database refuses updates.
-import { newestFiltered, newestFirst, type PageRequest } from '../../platform/db/paging.ts';
+import type { Position } from '../../kernel/cursor.ts';
+import { afterPosition, newestFiltered, type PageRequest } from '../../platform/db/paging.ts';
 import { noSql, type Sql, sql } from '../../platform/db/sql.ts';
 
 export interface AuditRow {
@@ -28,44 +29,47 @@ export interface AuditFilter {
 }
 
 /** Rows of a deleted project have no project_id, and no project finds them. */
-export const listAudit = (filter: AuditFilter, after: Sql, page: PageRequest): Sql => sql`
-  with found as (${findRows(filter, after, page)})
+export const listAudit = (filter: AuditFilter, after: Position | null, page: PageRequest): Sql => sql`
+  with found as (${hasIndex(filter) ? pageByIndex(filter, after, page) : pageBySearch(filter, after, page)})
   select found.id, p.id as project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type,
     resource_id, ip_address, user_agent, metadata, found.created_at
   from found left join projects p on p.id = found.project_id
   order by found.created_at desc, found.id desc`;
 
-/**
- * By at most one value, there is one right index, and the plan is reused: planning for all partitions takes three times as long
- * as reading a page. By several values, the best index depends on the values.
- */
-function findRows(filter: AuditFilter, after: Sql, page: PageRequest): Sql {
+/** Whether an index has the order of this list, so that a page costs the same however rare the values are. */
+const hasIndex = ({ action, userId, actorType }: AuditFilter): boolean =>
+  actorType === undefined || (action === undefined && userId === undefined);
+
+const first: Position = ['infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
+
+function pageByIndex(filter: AuditFilter, after: Position | null, { limit }: PageRequest): Sql {
   const { projectId, action, userId, actorType, from, to } = filter;
-  const values = [action, userId, actorType].filter((value) => value !== undefined).length;
-  const equals = values <= 1 ? equalsRare : equalsAny;
-  const rows = sql`
-    select * from audit_logs a where true
-      ${projectId === null ? noSql : sql`and ${equals(sql`project_id`, projectId)} and exists (select from projects where id = ${projectId})`}
-      ${action === undefined ? noSql : sql`and ${equals(sql`action`, action)}`}
-      ${userId === undefined ? noSql : sql`and ${equals(sql`user_id`, userId)}`}
-      ${actorType === undefined ? noSql : sql`and ${equals(sql`actor_type`, actorType)}`}
-      ${projectId === null || values === 0 ? isEver : noSql}
-      ${from === undefined ? noSql : sql`and created_at >= ${from}::timestamptz`}
-      ${to === undefined ? noSql : sql`and created_at <= ${to}::timestamptz`}${after}`;
-  return (values <= 1 ? newestFirst : newestFiltered)(rows, page);
+  const [beforeTime, beforeId] = after ?? first;
+  const args = sql`${projectId}::uuid, ${userId ?? null}::uuid, ${action ?? null}::text, ${actorType ?? null}::text,
+      ${from ?? '-infinity'}::timestamptz, ${to ?? 'infinity'}::timestamptz,
+      ${beforeTime}::timestamptz, ${beforeId}::uuid, ${limit + 1}::int`;
+  return projectId === null
+    ? sql`select * from audit_page(${args})`
+    : sql`select * from audit_page(${args}) where exists (select from projects where id = ${projectId})`;
 }
 
-/** True for every row. Only with it does PostgreSQL use the indexes of a project without a value, and of a value without a project. */
+/** The best index depends on which of the values is rare, so planning each call is right. */
+function pageBySearch(filter: AuditFilter, after: Position | null, page: PageRequest): Sql {
+  const { projectId, action, userId, actorType, from, to } = filter;
+  return newestFiltered(
+    sql`select * from audit_logs a where actor_type = ${actorType}
+      ${projectId === null ? isEver : sql`and project_id = ${projectId} and exists (select from projects where id = ${projectId})`}
+      ${action === undefined ? noSql : sql`and action = ${action}`}
+      ${userId === undefined ? noSql : sql`and user_id = ${userId}`}
+      ${from === undefined ? noSql : sql`and created_at >= ${from}::timestamptz`}
+      ${to === undefined ? noSql : sql`and created_at <= ${to}::timestamptz`}
+      ${after === null ? noSql : afterPosition(after)}`,
+    page,
+  );
+}
+
+/** True for every row. Only with it does PostgreSQL use the indexes of all projects by a value: see migration 0004. */
 const isEver: Sql = sql`and created_at > '-infinity'`;
-
-const equalsAny = (column: Sql, value: string): Sql => sql`${column} = ${value}`;
-
-/**
- * In a reused plan, PostgreSQL takes the value for an average one. If a column has few values, it would then read all rows by
- * time and skip those with another value: for a rare value, the whole log. The redundant range makes any value look rare.
- */
-const equalsRare = (column: Sql, value: string): Sql =>
-  sql`${column} = ${value} and ${column} between ${value} and ${value}`;
 
 /** No row if the admin has never set it. */
 export const findRetention: Sql = sql`select value from settings where key = 'audit_retention'`;
