@@ -19,8 +19,10 @@ export async function fillFiles(server, total, columns, { counted } = {}) {
   return withClient(database, async (client) => {
     const template = await upload(server, tenant);
     const have = await countRows(client, 'files', counted ?? `user_id = '${tenant.userId}'`);
-    await fill([client], 'files', { first: have + 1, last: total }, (_client, range) =>
-      addFiles(client, template, range, { ...common(total), ...columns }),
+    await withoutService(server, client, () =>
+      fill([client], 'files', { first: have + 1, last: total }, (_client, range) =>
+        addFiles(client, template, range, { ...common(total), ...columns }),
+      ),
     );
     await settle(client);
     return someFile(client, tenant.userId);
@@ -62,12 +64,14 @@ export async function fillAudit(server, total, columns) {
       ...columns,
     });
     const have = await countRows(client, 'audit_logs', 'true');
-    await fill(clients, 'audit_logs', { first: have + 1, last: total }, async (writer, range) => {
-      await writer.query('begin');
-      await numberRows(writer, range);
-      await writer.query(copy);
-      await writer.query('commit');
-    });
+    await withoutService(server, client, () =>
+      fill(clients, 'audit_logs', { first: have + 1, last: total }, async (writer, range) => {
+        await writer.query('begin');
+        await numberRows(writer, range);
+        await writer.query(copy);
+        await writer.query('commit');
+      }),
+    );
     await client.query('vacuum (analyze) audit_logs');
   });
 }
@@ -78,6 +82,22 @@ async function withClients({ url }, count, work) {
   const clients = Array.from({ length: count }, () => new pg.Client({ connectionString: url }));
   await Promise.all(clients.map((client) => client.connect()));
   return work(clients).finally(() => Promise.all(clients.map((client) => client.end())));
+}
+
+/** Stops the service meanwhile, between transactions: without indexes, its periodic statements read whole tables. */
+async function withoutService({ pid }, client, work) {
+  for (;;) {
+    process.kill(pid, 'SIGSTOP');
+    await delay(100);
+    const { rows } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+         and pid <> pg_backend_pid() and xact_start is not null`,
+    );
+    if (rows.length === 0) break;
+    process.kill(pid, 'SIGCONT');
+    await delay(100);
+  }
+  return work().finally(() => process.kill(pid, 'SIGCONT'));
 }
 
 async function countRows(client, table, condition) {

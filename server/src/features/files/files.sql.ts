@@ -47,8 +47,8 @@ export const beforeAllFiles: FilePosition = {
   created_at: '-infinity',
 };
 
-/** Few enough for some milliseconds of work. */
-const chunk = constantSql(250);
+/** The uploads of others wait until the log of a chunk is on disk: about ten milliseconds of work. */
+const chunk = constantSql(50);
 
 /** 1 for files of the user itself, 0 for those in a space: the index `files_by_time` has each of the two in the order of time. */
 export const level = sql`(space_id is null)::int`;
