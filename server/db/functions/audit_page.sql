@@ -10,8 +10,12 @@
 create or replace function audit_page(
   of_project uuid, by_user uuid, by_action text, by_actor text, since timestamptz, until timestamptz,
   before_time timestamptz, before_id uuid, rows_max integer
-) returns setof audit_logs language plpgsql stable
+) returns table (
+  id uuid, project_id uuid, actor_type audit_actor, actor_id uuid, actor_key_id text, user_id uuid, action text, resource_type text,
+  resource_id text, ip_address text, user_agent text, metadata jsonb, created_at timestamptz
+) language plpgsql stable
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+#variable_conflict use_column
 begin
   -- All rows of a user are of one project. Without this, the rows of a user of another project would all be read, and skipped.
   if of_project is not null and by_user is not null and of_project is distinct from (
@@ -21,56 +25,59 @@ begin
   end if;
   -- Says the same as the position, in words by which partitions are left out.
   until := least(until, before_time);
-  if of_project is null then
-    if by_user is not null and by_action is not null then
-      return query select * from audit_logs
-        where user_id = by_user and user_id between by_user and by_user
-          and action = by_action and action between by_action and by_action
-          and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
-        order by created_at desc, id desc limit rows_max;
-    elsif by_user is not null then
-      return query select * from audit_logs
-        where user_id = by_user and user_id between by_user and by_user
-          and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
-        order by created_at desc, id desc limit rows_max;
-    elsif by_action is not null then
-      return query select * from audit_logs
-        where action = by_action and action between by_action and by_action and created_at > '-infinity'
-          and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
-        order by created_at desc, id desc limit rows_max;
-    elsif by_actor is not null then
-      return query select * from audit_logs
-        where actor_type = by_actor and actor_type between by_actor and by_actor and created_at > '-infinity'
-          and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
-        order by created_at desc, id desc limit rows_max;
-    else
-      return query select * from audit_logs
-        where created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
-        order by created_at desc, id desc limit rows_max;
-    end if;
-  elsif by_user is not null and by_action is not null then
-    return query select * from audit_logs
-      where project_id = of_project and user_id = by_user and user_id between by_user and by_user
+  if by_user is not null and by_action is not null then
+    return query
+      select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
+        metadata, created_at from audit_logs
+      where user_id = by_user and user_id between by_user and by_user and (of_project is null or project_id = of_project)
         and action = by_action and action between by_action and by_action
         and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   elsif by_user is not null then
-    return query select * from audit_logs
-      where project_id = of_project and user_id = by_user and user_id between by_user and by_user
+    return query
+      select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
+        metadata, created_at from audit_logs
+      where user_id = by_user and user_id between by_user and by_user and (of_project is null or project_id = of_project)
         and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
+  elsif of_project is null and by_action is not null then
+    return query
+      select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
+        metadata, created_at from audit_logs
+      where action = by_action and action between by_action and by_action and created_at > '-infinity'
+        and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+      order by created_at desc, id desc limit rows_max;
+  elsif of_project is null and by_actor is not null then
+    return query
+      select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
+        metadata, created_at from audit_logs
+      where actor_type = by_actor and actor_type between by_actor and by_actor and created_at > '-infinity'
+        and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+      order by created_at desc, id desc limit rows_max;
+  elsif of_project is null then
+    return query
+      select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
+        metadata, created_at from audit_logs
+      where created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+      order by created_at desc, id desc limit rows_max;
   elsif by_action is not null then
-    return query select * from audit_logs
+    return query
+      select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
+        metadata, created_at from audit_logs
       where project_id = of_project and action = by_action and action between by_action and by_action
         and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   elsif by_actor is not null then
-    return query select * from audit_logs
+    return query
+      select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
+        metadata, created_at from audit_logs
       where project_id = of_project and actor_type = by_actor and actor_type between by_actor and by_actor
         and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   else
-    return query select * from audit_logs
+    return query
+      select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
+        metadata, created_at from audit_logs
       where project_id = of_project and project_id between of_project and of_project and created_at > '-infinity'
         and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
