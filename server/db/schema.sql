@@ -914,63 +914,66 @@ begin
     order by created_at desc, id desc limit 1) then
     return;
   end if;
-  -- Says the same as the position, in words by which partitions are left out.
-  until := least(until, before_time);
+  -- One bound, in two forms: PostgreSQL finds its first row by either of them, and leaves out partitions only by the simple one.
+  if until < before_time then
+    before_time := until;
+    before_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  end if;
   if by_user is not null and by_action is not null then
     return query
       select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
         metadata, created_at from audit_logs
       where user_id = by_user and user_id between by_user and by_user and (of_project is null or project_id = of_project)
         and action = by_action and action between by_action and by_action
-        and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+        and created_at >= since and created_at <= before_time and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   elsif by_user is not null then
     return query
       select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
         metadata, created_at from audit_logs
       where user_id = by_user and user_id between by_user and by_user and (of_project is null or project_id = of_project)
-        and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+        and created_at >= since and created_at <= before_time and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   elsif of_project is null and by_action is not null then
     return query
       select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
         metadata, created_at from audit_logs
       where action = by_action and action between by_action and by_action and created_at > '-infinity'
-        and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+        and created_at >= since and created_at <= before_time and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   elsif of_project is null and by_actor is not null then
     return query
       select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
         metadata, created_at from audit_logs
       where actor_type = by_actor and actor_type between by_actor and by_actor and created_at > '-infinity'
-        and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+        and created_at >= since and created_at <= before_time and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   elsif of_project is null then
     return query
       select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
         metadata, created_at from audit_logs
-      where created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+      where created_at >= since and created_at <= before_time and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   elsif by_action is not null then
     return query
       select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
         metadata, created_at from audit_logs
       where project_id = of_project and action = by_action and action between by_action and by_action
-        and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+        and created_at >= since and created_at <= before_time and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   elsif by_actor is not null then
     return query
       select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
         metadata, created_at from audit_logs
       where project_id = of_project and actor_type = by_actor and actor_type between by_actor and by_actor
-        and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+        and created_at >= since and created_at <= before_time and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   else
     return query
       select id, project_id, actor_type, actor_id, actor_key_id, user_id, action, resource_type, resource_id, ip_address, user_agent,
         metadata, created_at from audit_logs
       where project_id = of_project and project_id between of_project and of_project and created_at > '-infinity'
-        and created_at >= since and created_at <= until and (created_at, id) < (before_time, before_id)
+        and created_at >= since and created_at <= before_time and (created_at, id) < (before_time, before_id)
       order by created_at desc, id desc limit rows_max;
   end if;
 end $function$;
