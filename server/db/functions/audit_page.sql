@@ -7,6 +7,7 @@
 -- - a value is also compared as a range, which makes it look rare: if there are few values, reading all rows by time until a page
 --   is full looks cheap, and the value may have no row;
 -- - some indexes need a condition that every row fulfils (see migration 0004), and only what should use them states it.
+-- A statement for each filter, because each has a plan of its own.
 create or replace function audit_page(
   of_project uuid, by_user uuid, by_action text, by_actor text, since timestamptz, until timestamptz,
   before_time timestamptz, before_id uuid, rows_max integer
