@@ -86,6 +86,7 @@ function auditOf(server) {
     'rare user': `user_id=${rareAuditUser}`,
     'user of no row': 'user_id=00000000-0000-4000-8000-000000000000',
     'user and action': `user_id=${userId}&action=file.upload`,
+    'user and action of no row': `user_id=${userId}&action=space.delete`,
     'action and actor': 'action=file.upload&actor_type=project',
     'a past week and action': `${pastWeek}&action=file.upload`,
     'a past week and rare action': `${pastWeek}&action=plan.delete`,

@@ -333,7 +333,7 @@ test('lists read one partition after the other, from the newest, and stop when t
     [{ projectId, ...ever }, byProject],
     [{ projectId, action: 'file.upload' }, /project_id_action|of_action/],
     [{ projectId, actorType: 'project' }, /project_id_actor_type|of_actor/],
-    [{ projectId, userId }, /user_id_created_at|of_user/],
+    [{ projectId, userId }, /user_id_created_at|of_user$/],
     [{ userId, action: 'file.upload' }, /user_id_action|of_user_action/],
   ];
   await sql('analyze audit_logs');

@@ -53,7 +53,7 @@ function pageByIndex(filter: AuditFilter, after: Position | null, { limit }: Pag
     : sql`select * from audit_page(${args}) where exists (select from projects where id = ${projectId})`;
 }
 
-/** The best index depends on which of the values is rare, so planning each call is right. */
+/** By a kind of actor and more. The best index depends on which of the values is rare, so planning each call is right. */
 function pageBySearch(filter: AuditFilter, after: Position | null, page: PageRequest): Sql {
   const { projectId, action, userId, actorType, from, to } = filter;
   return newestFiltered(

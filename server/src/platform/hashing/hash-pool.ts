@@ -1,5 +1,5 @@
-// Hashes large bodies in a few worker threads, which start when they are needed. Many hashes share a thread; a hash stays
-// on the thread that it began on. See docs/adr/0017-hash-threads.md.
+// Hashes large bodies in a few worker threads, which start when they are needed and also write what goes to disk. Many hashes
+// share a thread; a hash stays on the thread that it began on. See docs/adr/0017-hash-threads.md.
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { HashThread } from './hash-thread.ts';

@@ -1,5 +1,5 @@
 // Memory for bodies on their way to disk, two slabs per body at most: one is filled while the other is written. Shared
-// memory, so that another thread can hash it meanwhile.
+// memory, so that another thread can hash and write it.
 import { allEnded } from '../../../kernel/async/settled.ts';
 import { sharedBuffer } from '../../heap.ts';
 import type { BodyReader } from '../body-reader.ts';
